@@ -1,0 +1,1 @@
+"""Conformance checking of MMSP streams: what broke, where, and what should have stood there."""

@@ -1,0 +1,151 @@
+"""What the checker says: diagnostics, the report of one stream, the summary of many.
+
+These are plain values. Text, JSON, SARIF and exceptions are views of them; nothing here prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from attrs import frozen
+
+from mmsp_fsm.definition import Rule, Severity
+from mmsp_fsm.model import DoneItem, UniMessage
+
+Verdict = Literal["conforming", "violating"]
+Outcome = Literal["stopped", "failed", "truncated"]
+
+
+@frozen
+class Excerpt:
+    """A record as it stands, cut to what a person can read, with the faulty part marked.
+
+    `text` is raw model output: whoever shows it escapes it. `start` and `end` are 0-based character offsets
+    into `text` of the part that the diagnostic points at; `cut_before` and `cut_after` say whether more of the
+    record stands on either side.
+    """
+
+    text: str
+    start: int = 0
+    end: int = 0
+    cut_before: bool = False
+    cut_after: bool = False
+
+
+@frozen
+class Related:
+    """Another place that a diagnostic speaks of, such as the fragment that opened the group.
+
+    `event` is the record's 0-based index in its stream, `line` its 1-based line (None without a file).
+    """
+
+    event: int
+    line: int | None
+    message: str
+    excerpt: Excerpt | None = None
+
+
+@frozen
+class Diagnostic:
+    """One fault: which rule, what stands there, what this state expected, and where.
+
+    `event` is the 0-based index of the record in its stream (for a missing end, the number of records read);
+    `line` the 1-based line at which the record begins, None without a file; `pointer` a JSON pointer (RFC 6901)
+    into the record; `state` and `expected` are the machine's state and the symbols that it would have accepted.
+    """
+
+    rule: Rule
+    message: str
+    event: int
+    line: int | None
+    pointer: str
+    state: str
+    expected: tuple[str, ...]
+    related: tuple[Related, ...] = ()
+    excerpt: Excerpt | None = None
+
+    @property
+    def code(self) -> str:
+        """The rule's stable code, such as `E302`."""
+        return self.rule.code
+
+    @property
+    def severity(self) -> Severity:
+        """`error` (the protocol is broken) or `warning` (advice)."""
+        return self.rule.severity
+
+
+@frozen
+class StreamReport:
+    """What was found in one stream.
+
+    `source` names where the stream came from, `stream` which one it is where a source holds several (the key
+    or the number), else None. `events` counts records (error and unreadable ones included), `groups` those
+    closed. `errors` and `warnings` are the true totals; `diagnostics` holds the first of them, in the order of
+    the stream. `message` is the message of a conforming stream that stopped; `error` the error record's object
+    of one that failed; `done_items` the done items that came, in both cases (empty where the stream violates).
+    """
+
+    outcome: Outcome
+    events: int
+    groups: int
+    errors: int
+    warnings: int
+    diagnostics: tuple[Diagnostic, ...]
+    message: UniMessage | None = None
+    error: dict[str, object] | None = None
+    done_items: tuple[DoneItem, ...] = ()
+    source: str | None = None
+    stream: str | int | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """`violating` when an error was reported, else `conforming`: warnings never change it."""
+        return "violating" if self.errors else "conforming"
+
+    @property
+    def conforming(self) -> bool:
+        """Whether the stream conforms."""
+        return not self.errors
+
+
+@frozen
+class Unreadable:
+    """A source that could not be read at all, and a sentence that says why."""
+
+    source: str
+    message: str
+
+
+@frozen
+class Summary:
+    """The totals over all streams of one run."""
+
+    streams: int = 0
+    conforming: int = 0
+    violating: int = 0
+    events: int = 0
+    errors: int = 0
+    warnings: int = 0
+    unreadable: int = 0
+
+    @classmethod
+    def of(cls, reports: Iterable[StreamReport], unreadable: int = 0) -> Summary:
+        """Add up `reports`; `unreadable` is the number of sources that could not be read."""
+        total = cls(unreadable=unreadable)
+        for report in reports:
+            total = total.plus(report)
+        return total
+
+    def plus(self, report: StreamReport) -> Summary:
+        """These totals with one more stream."""
+        return Summary(
+            streams=self.streams + 1,
+            conforming=self.conforming + report.conforming,
+            violating=self.violating + (not report.conforming),
+            events=self.events + report.events,
+            errors=self.errors + report.errors,
+            warnings=self.warnings + report.warnings,
+            unreadable=self.unreadable,
+        )

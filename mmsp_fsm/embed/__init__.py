@@ -1,0 +1,1 @@
+"""What people embed: Hypothesis strategies of streams (and, in time, `enforce`)."""

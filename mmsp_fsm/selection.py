@@ -1,0 +1,42 @@
+"""Which rules are looked at: codes, names and families (`E3`), chosen as linters do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mmsp_fsm.definition import Definition
+from mmsp_fsm.errors import UnknownRuleError
+
+
+def selected(
+    definition: Definition,
+    select: Iterable[str] | None = None,
+    extend_select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+) -> frozenset[str]:
+    """The codes of the rules to report.
+
+    `select` replaces the rules that are on by default, `extend_select` adds to them, `ignore` takes away, last. Each
+    word is a code, a rule's name, the beginning of a code (a family: `E`, `E4`, `W51`) or `ALL`. Raises
+    `UnknownRuleError` for a word that is none of these.
+    """
+    if select is None:
+        chosen = {code for code, rule in definition.rules.items() if rule.default}
+    else:
+        chosen = _codes(definition, select)
+    return frozenset((chosen | _codes(definition, extend_select)) - _codes(definition, ignore))
+
+
+def _codes(definition: Definition, words: Iterable[str]) -> set[str]:
+    return {code for word in words for code in _family(definition, word.strip())}
+
+
+def _family(definition: Definition, word: str) -> list[str]:
+    if word.upper() == "ALL":
+        return list(definition.rules)
+    family = [code for code in definition.rules if word and code.startswith(word.upper())]
+    if family:
+        return family
+    if not word:
+        raise UnknownRuleError("a rule's code, name or family is due, and here is nothing")
+    return [definition.rule(word).code]

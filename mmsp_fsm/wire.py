@@ -1,0 +1,141 @@
+"""How the protocol's objects travel as JSON values, and back: a cattrs converter, and the only place that knows.
+
+- `bytes` travel as standard padded base64 text (RFC 4648, section 4); in a program they may stay bytes.
+- An item is an object whose `type` tells its class; the other keys are its fields.
+- An optional field (`fidelity`, `mime_type`) that is None is left out; the six fields of an event never are.
+- Objects that the protocol does not look into (`fidelity`, a call's arguments) and vectors pass through as they
+  stand. cattrs' own JSON preset would write bytes as base85.
+
+Protocol, "Items" and "On the wire".
+"""
+
+from __future__ import annotations
+
+import binascii
+from functools import cache
+from typing import Any, TypeGuard, TypeVar
+
+from attrs import fields
+from cattrs import BaseValidationError, Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from mmsp_fsm.model import ITEM_CLASSES, DoneItem, Item, UniEvent, UniMessage
+from mmsp_fsm.structuring import strict_converter
+
+T = TypeVar("T")
+
+OPAQUE = (dict[str, Any], list[float])
+"""Field types whose values pass through as they stand."""
+
+
+def to_base64(data: bytes) -> str:
+    """Standard padded base64."""
+    return binascii.b2a_base64(data, newline=False).decode("ascii")
+
+
+def from_base64(text: str) -> bytes:
+    """The bytes of standard padded base64. Stray low bits in the last character are accepted.
+
+    Raises ValueError where `text` is anything else: another alphabet, white space, padding absent or misplaced.
+    """
+    if len(text) % 4:
+        raise ValueError(f"its length, {len(text)}, is no multiple of 4")
+    if text.endswith("==="):  # binascii lets a whole group of padding pass
+        raise ValueError("excess padding")
+    try:
+        return binascii.a2b_base64(text, strict_mode=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(str(error)) from None
+
+
+def to_json(value: UniMessage | UniEvent | Item) -> dict[str, Any]:
+    """A model object as the JSON value that travels, bytes as base64 text."""
+    result: dict[str, Any] = _converter(base64=True).unstructure(value)
+    return result
+
+
+def to_dict(value: UniMessage | UniEvent | Item) -> dict[str, Any]:
+    """A model object as the dict that a program hands around: as `to_json`, but bytes stay bytes."""
+    result: dict[str, Any] = _converter(base64=False).unstructure(value)
+    return result
+
+
+def structure(value: object, into: type[T]) -> T:
+    """Make `UniEvent`, `UniMessage` or an item of a JSON value. Raises ValueError where it has another shape.
+
+    Only the shape is looked at; whether a stream conforms is the checker's to say.
+    """
+    try:
+        return _converter(base64=True).structure(value, into)
+    except BaseValidationError as error:
+        from cattrs import transform_error
+
+        raise ValueError("; ".join(transform_error(error, path=""))) from None
+    except (TypeError, KeyError) as error:
+        raise ValueError(str(error)) from None
+
+
+@cache
+def _converter(base64: bool) -> Converter:
+    converter = strict_converter()
+    converter.register_structure_hook(bytes, _bytes)
+    if base64:
+        converter.register_unstructure_hook(bytes, to_base64)
+    else:
+        converter.register_unstructure_hook(bytes, lambda data: data)
+    converter.register_structure_hook_func(OPAQUE.__contains__, _opaque)
+    converter.register_unstructure_hook_func(OPAQUE.__contains__, lambda value: value)
+    for item in ITEM_CLASSES.values():
+        _register(converter, item)
+    for union in (Item, DoneItem):
+        converter.register_structure_hook(union, _by_type(converter, union))
+    return converter
+
+
+def _register(converter: Converter, item: type[Any]) -> None:
+    """Teach `converter` one item class: its `type` key, and that an absent optional field is None."""
+    optional = {f.name: override(omit_if_default=True) for f in fields(item) if f.default is None}
+    out = make_dict_unstructure_fn(item, converter, **optional)  # type: ignore[arg-type]
+    into = make_dict_structure_fn(item, converter, _cattrs_forbid_extra_keys=True)
+
+    def unstructure(value: Any) -> dict[str, Any]:
+        return {"type": item.type, **out(value)}
+
+    def structure(value: Any, cls: Any) -> Any:
+        if not isinstance(value, dict) or value.get("type") != item.type:
+            raise ValueError(f"an object of type {item.type} is due")
+        return into({key: one for key, one in value.items() if key != "type"}, cls)
+
+    converter.register_unstructure_hook(item, unstructure)
+    converter.register_structure_hook(item, structure)
+
+
+def _by_type(converter: Converter, union: Any) -> Any:
+    known = {cls.type: cls for cls in union.__args__}
+
+    def structure(value: Any, _: Any) -> Any:
+        kind = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in known:
+            raise ValueError(f"an item of one of these types is due: {', '.join(known)}")
+        return converter.structure(value, known[kind])
+
+    return structure
+
+
+def _bytes(value: object, _: object) -> bytes:
+    if isinstance(value, str):
+        return from_base64(value)
+    if isinstance(value, bytes):
+        return value
+    raise TypeError(f"base64 text is due, not {value!r}")
+
+
+def _opaque(value: Any, cls: Any) -> Any:
+    if not isinstance(value, cls.__origin__):
+        raise TypeError(f"{cls.__origin__.__name__} is due, not {value!r}")
+    return value
+
+
+def is_model(value: object) -> TypeGuard[UniEvent]:
+    """Whether `value` is an event as a class of `mmsp_fsm.model`."""
+    return isinstance(value, UniEvent)
