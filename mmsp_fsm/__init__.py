@@ -1,1 +1,87 @@
-"""Conformance checking of MMSP streams: what broke, where, and what should have stood there."""
+"""Conformance checking of MMSP streams: what broke, where, and what should have stood there.
+
+    report = mmsp_fsm.validate("trace.jsonl")   # a path, bytes, an open file, or an iterable of events
+    message = mmsp_fsm.parse("trace.jsonl")     # UniMessage; raises StreamProtocolError
+
+    checker = mmsp_fsm.StreamChecker()          # sans I/O, for everything else
+    step = checker.feed(event)
+    report = checker.close()
+
+Names are imported when they are first used, so that a program pays for what it takes.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mmsp_fsm.api import parse, validate
+    from mmsp_fsm.checker import Step, StreamChecker
+    from mmsp_fsm.diagnostics import Diagnostic, Excerpt, Related, StreamReport, Summary, Unreadable
+    from mmsp_fsm.errors import (
+        DefinitionError,
+        IncompleteStreamError,
+        MMSPError,
+        StreamFailedError,
+        StreamProtocolError,
+        ToolCallArgumentParseError,
+        UnknownRuleError,
+    )
+    from mmsp_fsm.limits import Limits
+    from mmsp_fsm.model import UniEvent, UniMessage, UsageMetadata
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DefinitionError",
+    "Diagnostic",
+    "Excerpt",
+    "IncompleteStreamError",
+    "Limits",
+    "MMSPError",
+    "Related",
+    "Step",
+    "StreamChecker",
+    "StreamFailedError",
+    "StreamProtocolError",
+    "StreamReport",
+    "Summary",
+    "ToolCallArgumentParseError",
+    "UniEvent",
+    "UniMessage",
+    "UnknownRuleError",
+    "Unreadable",
+    "UsageMetadata",
+    "__version__",
+    "parse",
+    "validate",
+]
+
+_HOMES = {
+    "api": ("parse", "validate"),
+    "checker": ("Step", "StreamChecker"),
+    "diagnostics": ("Diagnostic", "Excerpt", "Related", "StreamReport", "Summary", "Unreadable"),
+    "errors": (
+        "DefinitionError",
+        "IncompleteStreamError",
+        "MMSPError",
+        "StreamFailedError",
+        "StreamProtocolError",
+        "ToolCallArgumentParseError",
+        "UnknownRuleError",
+    ),
+    "limits": ("Limits",),
+    "model": ("UniEvent", "UniMessage", "UsageMetadata"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

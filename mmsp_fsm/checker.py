@@ -12,9 +12,16 @@ from typing import Any, cast
 from attrs import define, field, frozen
 
 from mmsp_fsm.builders import Place
-from mmsp_fsm.definition import Cell, Definition
+from mmsp_fsm.definition import Cell, Definition, Predicate
 from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, plain
+from mmsp_fsm.errors import (
+    IncompleteStreamError,
+    MMSPError,
+    StreamFailedError,
+    StreamProtocolError,
+    ToolCallArgumentParseError,
+)
+from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, join_text, plain
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
@@ -136,6 +143,27 @@ class StreamChecker:
             self._report = self._make_report()
         return self._report
 
+    def exception(self) -> MMSPError | None:
+        """What to raise for a stream that gives no message, once it is closed; None where there is a message.
+
+        A violation of a rule that is not selected counts too, for there is no message either.
+        """
+        report = self.close()
+        if report.message is not None or (report.outcome == "stopped" and self._ledger.sound):
+            return None
+        if self._ledger.sound and report.error is not None:
+            return StreamFailedError(report.error, report.done_items)
+        first = next((one.code for one in report.diagnostics if one.severity == "error"), None)
+        unparsed = self._builder.unparsed
+        if unparsed is not None and first in _rules_of(self.definition, ("not_json", "not_an_object")):
+            header = {name: value for name, value in unparsed.header.items() if isinstance(value, str)}
+            return ToolCallArgumentParseError(
+                report.diagnostics, header.get("name", ""), unparsed.told_by, join_text(unparsed.pieces)
+            )
+        if first in self.definition.cells[self.definition.initial.name, "end"].rules:
+            return IncompleteStreamError(report.diagnostics)
+        return StreamProtocolError(report.diagnostics)
+
     # ── One record ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _place(self, line: int | None, record: Any) -> Place:
@@ -203,17 +231,16 @@ class StreamChecker:
 
     def _make_report(self) -> StreamReport:
         ledger, builder = self._ledger, self._builder
-        conforming = not ledger.errors
-        done_items = tuple(_done_item(item) for item in builder.done_items) if conforming else ()
+        done_items = tuple(_done_item(item) for item in builder.done_items) if ledger.sound else ()
         message = None
-        if conforming and self._end is not None and self._end.symbol == "stop" and builder.keep:
+        if ledger.sound and self._end is not None and self._end.symbol == "stop" and builder.keep:
             message = UniMessage(
                 content_items=list(done_items),
                 usage_metadata=UsageMetadata(**(self._end.usage or {})),
                 finish_reason=self._end.reason,  # type: ignore[arg-type]
                 created_at=self._end.created_at or 0,
             )
-        failed = conforming and self._end is not None and self._end.symbol == "error"
+        failed = ledger.sound and self._end is not None and self._end.symbol == "error"
         return StreamReport(
             outcome=self.outcome,
             events=self._events,
@@ -255,6 +282,12 @@ class _Clock:
             findings.append(Finding(check.time_goes_back, pointer, message))
         self._latest[seconds] = max(latest, created_at)
         return findings
+
+
+def _rules_of(definition: Definition, predicates: Iterable[Predicate]) -> set[str]:
+    """The rules of the guards that ask one of `predicates`."""
+    guards = (guard for cell in definition.cells.values() for guard in cell.guards)
+    return {guard.rule for guard in guards if guard.when in predicates}
 
 
 def _done_item(item: ItemView) -> DoneItem:

@@ -112,7 +112,7 @@ class _Hooks:
 
 def _plain(message: str) -> str:
     """The standard library's message, without its capital and its colon."""
-    message = message.split(":")[0].rstrip()
+    message = message.split(":")[0].removesuffix(" starting at").rstrip()
     return message[:1].lower() + message[1:]
 
 

@@ -14,13 +14,17 @@ from mmsp_fsm.streambuilder import Move, StreamBuilder
 
 @define
 class Ledger:
-    """The diagnostics of one stream: the first errors and the first warnings are kept, all are counted."""
+    """The diagnostics of one stream: the first errors and the first warnings are kept, all are counted.
+
+    `sound` is false once there was an error of any rule, selected or not: then there is no message to be had.
+    """
 
     definition: Definition
     rules: frozenset[str]
     limits: Limits
     errors: int = 0
     warnings: int = 0
+    sound: bool = True
     kept: list[Diagnostic] = field(factory=list)
     _room: dict[str, int] = field(init=False)
 
@@ -43,9 +47,10 @@ class Ledger:
 
     def enter(self, finding: Finding, move: Move, builder: StreamBuilder) -> Diagnostic | None:
         """Make the diagnostic of `finding`, found where `move` was made; None where it is not selected or kept."""
+        rule = self.definition.rules[finding.code]
+        self.sound = self.sound and rule.severity == "warning"
         if finding.code not in self.rules:
             return None
-        rule = self.definition.rules[finding.code]
         if rule.severity == "error":
             self.errors += 1
         else:

@@ -90,7 +90,8 @@ class Books:
 class StreamBuilder:
     """The state of one stream, and the hands of its machine: one method for each action and each guard.
 
-    `whole` is false once a fault leaves the message unknown; `seen` holds the kinds of which an item came.
+    `whole` is false once a fault leaves the message unknown; `seen` holds the kinds of which an item came; `unparsed`
+    is the first group whose done item stood where its joined text could not become one.
     """
 
     definition: Definition
@@ -105,6 +106,7 @@ class StreamBuilder:
     told: dict[str, set[str]] = field(factory=dict)
     whole: bool = True
     doubted: bool = False
+    unparsed: ItemBuilder | None = None
 
     def __attrs_post_init__(self) -> None:
         self.state = self.definition.initial.name
@@ -230,9 +232,11 @@ class StreamBuilder:
         """A done item where the joined text is not JSON."""
         assert self.group is not None
         parsed = self.group.parsed() if self.group.judged() else None
-        if isinstance(parsed, NotJsonError):
-            move.detail = str(parsed)
-        return isinstance(parsed, NotJsonError)
+        if not isinstance(parsed, NotJsonError):
+            return False
+        move.detail = str(parsed)
+        self.unparsed = self.unparsed or self.group
+        return True
 
     def not_an_object(self, move: Move) -> bool:
         """A done item where the joined text is JSON of another type than an object."""
@@ -241,6 +245,7 @@ class StreamBuilder:
         if parsed is None or isinstance(parsed, NotJsonError) or isinstance(parsed.value, dict):
             return False
         move.detail = f"it is {name_of(parsed.value)}"
+        self.unparsed = self.unparsed or self.group
         return True
 
     def cut_short_elsewhere(self, move: Move) -> bool:

@@ -1,0 +1,102 @@
+"""The Python way in: `validate` and `parse`, for one stream in whatever form a program has it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterable, Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from attrs import evolve
+
+from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.diagnostics import StreamReport
+from mmsp_fsm.limits import Limits
+from mmsp_fsm.loading import default
+from mmsp_fsm.model import UniMessage
+from mmsp_fsm.recordings.formats import Format
+from mmsp_fsm.recordings.reading import feed_recording
+from mmsp_fsm.selection import selected
+
+Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[object]
+"""What `validate` and `parse` take: a path, the bytes of a recording, an open file, or an iterable of events."""
+
+
+def validate(
+    stream: Stream,
+    *,
+    format: Format | None = None,  # noqa: A002  (the word that the command line and the documents use)
+    select: Iterable[str] | None = None,
+    extend_select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    limits: Limits | None = None,
+) -> StreamReport:
+    """Check one stream and say what was found.
+
+    `stream` is a path, the bytes of a recording, an open file (binary or text), or an iterable of events (dicts or
+    `UniEvent`); an exception that the iterable raises is the stream's, one of its legal ends. `format` overrides what
+    the content tells ("jsonl", "json", "sse"). `select`, `extend_select` and `ignore` choose rules by code, name or
+    family. The report's `message` is the message of a conforming stream that stopped.
+
+    Raises OSError where a file cannot be read, TypeError for what is no stream, UnknownRuleError (a ValueError).
+    """
+    rules = selected(default(), select, extend_select, ignore)
+    checker = StreamChecker(rules=rules, limits=limits)
+    return _run(checker, stream, format)
+
+
+def parse(
+    stream: Stream,
+    *,
+    format: Format | None = None,  # noqa: A002
+    limits: Limits | None = None,
+) -> UniMessage:
+    """The message of one stream, given as `validate` takes it.
+
+    Raises `StreamFailedError` where the stream conforms and ended with an error; `StreamProtocolError` where it breaks
+    the protocol: `IncompleteStreamError` if it was cut, `ToolCallArgumentParseError` if a call's arguments are no JSON
+    object; and what `validate` raises. Protocol, "Grammar": the done items are the message.
+    """
+    checker = StreamChecker(limits=limits)
+    report = _run(checker, stream, format)
+    if report.message is None:
+        raise checker.exception() or AssertionError("a stream without a message has a reason")
+    return report.message
+
+
+def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:  # noqa: A002
+    if isinstance(stream, (str, PathLike)):
+        path = Path(stream)
+        with path.open("rb") as file:
+            report = feed_recording(checker, file, suffix=path.suffix, format=format)
+        return evolve(report, source=fspath(stream))
+    binary = _binary(stream)
+    if binary is not None:
+        return feed_recording(checker, binary, format=format)
+    if isinstance(stream, Mapping):
+        raise TypeError("one event is no stream: give an iterable of events")
+    if isinstance(stream, AsyncIterable):
+        raise TypeError("validate and parse read synchronously: collect an async stream's events first")
+    if not isinstance(stream, Iterable):
+        raise TypeError(f"a path, bytes, an open file or an iterable of events is due, not {type(stream).__name__}")
+    return _feed_events(checker, stream)
+
+
+def _binary(stream: Any) -> BinaryIO | None:
+    """`stream` as a binary file, where it is bytes or a file."""
+    if isinstance(stream, (bytes, bytearray, memoryview)):
+        return io.BytesIO(stream)
+    if isinstance(stream, io.TextIOBase):
+        buffer = getattr(stream, "buffer", None)
+        return buffer if buffer is not None else io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+    return stream if callable(getattr(stream, "read", None)) else None
+
+
+def _feed_events(checker: StreamChecker, events: Iterable[object]) -> StreamReport:
+    try:
+        for event in events:
+            checker.feed(event)
+    except Exception as error:  # whatever the stream raises is its end, and the checker judges whether a legal one
+        checker.feed_exception(error)
+    return checker.close()
