@@ -8,7 +8,7 @@ SHOWN := tests/data/recordings
 BROKEN := tests/data/broken/interleaved.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-deep check generate build clean
+.PHONY: help setup demo test test-wheel test-deep check generate build clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -46,6 +46,12 @@ demo: $(VENV)/package ## set up, then check, explain and parse real recordings
 
 test: $(VENV)/interop ## set up and run the tests
 	$(BIN)/python -m pytest
+
+test-wheel: build ## install the built wheel in an empty environment and use it from another folder
+	rm -rf $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)/installed
+	$(VENV)/installed/bin/python -m pip install --quiet dist/*.whl
+	cd / && $(CURDIR)/$(VENV)/installed/bin/python -I $(CURDIR)/tests/wheel/installed.py $(CURDIR)/tests/data
 
 test-deep: $(VENV)/interop ## the property tests with 20,000 examples each
 	$(BIN)/python -m pytest tests/properties --hypothesis-profile=deep

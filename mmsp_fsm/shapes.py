@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.definition import Definition, EventField, Header, Kind, Phase
+from mmsp_fsm.definition import Definition, EventField, Header, Kind, Phase, Presence
 from mmsp_fsm.jsonvalues import Foreign, flaw, name_of, point, show
 from mmsp_fsm.wire import from_base64
 
@@ -86,11 +86,13 @@ class RecordReader:
 
     definition: Definition
     _items: dict[str, tuple[Kind, Phase]] = field(init=False)
+    _fields: frozenset[str] = field(init=False)
     _clean: bool = field(init=False, default=True)
     _said_not_json: bool = field(init=False, default=False)
 
     def __attrs_post_init__(self) -> None:
         self._items = {}
+        self._fields = frozenset(entry.name for entry in self.definition.event.field)
         for kind in self.definition.kinds.values():
             self._items[kind.delta] = kind, "delta"
             self._items[kind.done] = kind, "done"
@@ -175,24 +177,25 @@ class RecordReader:
             sign = Sign("unknown", "/event_type", doubtful=True, findings=[self._unknown_event(event_type)])
             reading.signs.append(sign)
             return
-        stop = event_type == "stop"
-        known = {entry.name for entry in self.definition.event.field}
+        items = value.get("content_items")
+        told: str | None = event_type if isinstance(event_type, str) else None
+        if told is None and isinstance(items, list) and items:
+            told = "delta"  # no stop event has items, so they tell what the event is
         for name, one in value.items():
-            if name not in known:
+            if name not in self._fields:
                 self._unknown_field(point(name), name, "an event", one, reading.findings)
         for entry in self.definition.event.field:
             if entry.name not in value:
                 reading.findings.append(self._missing(point(entry.name), entry.name, "an event"))
             else:
-                self._event_field(entry, value[entry.name], stop, reading)
-        items = value.get("content_items")
-        if stop:
+                self._event_field(entry, value[entry.name], told, reading)
+        if told == "stop":
             usage, reason = value.get("usage_metadata"), value.get("finish_reason")
             sign = Sign("stop", "/event_type", created_at=reading.created_at)
             sign.usage = usage if isinstance(usage, dict) else None
             sign.reason = reason if isinstance(reason, str) else None
             reading.signs.append(sign)
-        elif isinstance(items, list) and (items or event_type == "delta"):
+        elif told == "delta" and isinstance(items, list):
             self._delta(items, reading)
         else:
             reading.signs.append(Sign("unreadable", ""))
@@ -203,11 +206,13 @@ class RecordReader:
         if not items:
             reading.signs.append(Sign("unknown", "/content_items", doubtful=True))
 
-    def _event_field(self, entry: EventField, value: Any, stop: bool, reading: Reading) -> None:
-        """Check one field of an event that is there."""
-        pointer = point(entry.name)
+    def _event_field(self, entry: EventField, value: Any, told: str | None, reading: Reading) -> None:
+        """Check one field that is there of an event of type `told`; None where its type cannot be told."""
+        pointer = "/" + entry.name
         findings = reading.findings
-        presence = entry.stop if stop else entry.delta
+        if told is None and entry.delta is not None:
+            return  # what it must hold depends on the type
+        presence = entry.stop if told == "stop" else entry.delta
         must = presence.must if presence is not None else None
         if must == "null" and value is None:
             return
@@ -220,7 +225,7 @@ class RecordReader:
             message = f"a stop event carries the {entry.name}, and here is null"
             findings.append(Finding(presence.rule, pointer, message))
         elif entry.holds == "items":
-            self._event_items(entry, value, stop, findings)
+            self._event_items(entry, value, presence, findings)
         elif entry.holds == "usage":
             self._usage(value, findings)
         elif entry.holds != "time":
@@ -231,7 +236,7 @@ class RecordReader:
             findings.append(self._wrong_type(pointer, entry.name, "an integer >= 0 (Unix time in ms)", value))
 
     def _event_word(self, entry: EventField, value: Any, findings: list[Finding]) -> None:
-        pointer = point(entry.name)
+        pointer = "/" + entry.name
         if not isinstance(value, str):
             findings.append(self._wrong_type(pointer, entry.name, "a string", value))
             return
@@ -240,9 +245,8 @@ class RecordReader:
             words = " or ".join(show(word) for word in due)
             findings.append(Finding(entry.mismatch, pointer, f"{entry.name} is {show(value)}; it is {words}"))
 
-    def _event_items(self, entry: EventField, value: Any, stop: bool, findings: list[Finding]) -> None:
-        pointer = point(entry.name)
-        presence = entry.stop if stop else entry.delta
+    def _event_items(self, entry: EventField, value: Any, presence: Presence | None, findings: list[Finding]) -> None:
+        pointer = "/" + entry.name
         if not isinstance(value, list):
             if not self._poisoned(pointer, value, findings):
                 findings.append(self._wrong_type(pointer, entry.name, "an array", value))
@@ -313,7 +317,7 @@ class RecordReader:
         what = f"a {kind.delta if item.phase == 'delta' else kind.done} item"
         item.header = dict.fromkeys(headers, Hole.ABSENT)
         for name, one in value.items():
-            pointer = item.pointer + point(name)
+            pointer = f"{item.pointer}/{name}"  # as it stands: only unknown names can need escapes
             if name == "type":
                 continue
             if name == kind.grows:
@@ -323,7 +327,7 @@ class RecordReader:
             elif name == self.definition.fidelity.key:
                 item.fidelity = self._fidelity(one, pointer, findings)
             else:
-                self._unknown_field(pointer, name, what, one, findings)
+                self._unknown_field(item.pointer + point(name), name, what, one, findings)
         if item.content is Hole.ABSENT:
             findings.append(self._missing(item.pointer + point(kind.grows), kind.grows, what))
             item.content = Hole.UNKNOWN

@@ -148,7 +148,7 @@ def _is_recording(path: str) -> bool:
     if not path.lower().endswith(".json"):
         return True
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  (the path may hold bytes that are no text)
+        with open(path, "rb") as file:
             head = file.read(PEEK).removeprefix(BOM).decode("utf-8", "replace").lstrip()
     except OSError:
         return True  # reading it will say why it cannot be read

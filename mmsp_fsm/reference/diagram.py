@@ -1,9 +1,9 @@
 """Diagrams of the machine, drawn from the definition's cells with Graphviz.
 
-Two views: `stream`, the whole machine with every kind's open state drawn as one, and `group`, the life of a group of one
-kind with what its guards refuse. Legal transitions are solid; what a rule refuses is dashed and bears its code. Drawing
-needs the extra `diagrams` (pygraphviz, whose wheels bring Graphviz). `transitions` could draw its machine by itself, but
-only a running one with 170 transitions, and only one edge between two states; a reader wants the table, folded.
+Two views: `stream`, the whole machine with every kind's open state drawn as one, and `group`, the life of a group of
+one kind with what its guards refuse. Legal transitions are solid; what a rule refuses is dashed and bears its code.
+Drawing needs the extra `diagrams` (pygraphviz, whose wheels bring Graphviz). `transitions` could draw its machine by
+itself, but all 170 transitions of it, and one edge between two states; a reader wants the table, folded.
 """
 
 from __future__ import annotations

@@ -1,0 +1,46 @@
+"""Run by `make test-wheel` with the interpreter of an empty environment that holds only the built wheel, from another
+folder: the manifest's verdicts by the command, 1,000 files in one call, and the Python way in."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import mmsp_fsm
+
+DATA = Path(sys.argv[1]).resolve()
+COMMAND = Path(sys.executable).with_name("mmsp-fsm")
+MANIFEST = {entry["name"]: entry for entry in json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))}
+
+
+def command(*arguments, status, **more):
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, check=False, timeout=300, **more)
+    assert done.returncode == status, (arguments[:3], done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+def main():
+    assert "site-packages" in mmsp_fsm.__file__, f"not the installed package: {mmsp_fsm.__file__}"
+    folder = DATA / "recordings"
+    document = json.loads(command("validate", "--format", "json", folder, status=1))
+    assert len(document["streams"]) == 2 * len(MANIFEST) == document["summary"]["streams"]
+    for stream in document["streams"]:
+        entry = MANIFEST[Path(stream["source"]).stem]
+        assert (stream["verdict"], stream["outcome"]) == (entry["verdict"], entry["outcome"]), stream
+    with tempfile.TemporaryDirectory() as many:
+        conforming = next(name for name, entry in MANIFEST.items() if entry["outcome"] == "stopped")
+        for number in range(1000):
+            shutil.copy(folder / f"{conforming}.jsonl", Path(many) / f"{number:04}.jsonl")
+        document = json.loads(command("validate", "--format", "json", *sorted(Path(many).iterdir()), status=0))
+        assert document["summary"]["streams"] == document["summary"]["conforming"] == 1000
+    message = json.loads(command("parse", folder / f"{conforming}.sse", status=0))
+    assert message["role"] == "assistant"
+    assert b"group-left-open" in command("explain", "E302", status=0)
+    assert mmsp_fsm.__version__.encode() in command("--version", status=0)
+    command("validate", "missing.jsonl", status=2)
+    sys.stdout.write(f"the installed wheel gives {2 * len(MANIFEST)} verdicts of the manifest\n")
+
+
+main()
