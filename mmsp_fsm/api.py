@@ -12,6 +12,7 @@ from attrs import evolve
 
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
+from mmsp_fsm.embed.raising import exception_of
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
@@ -61,7 +62,7 @@ def parse(
     checker = StreamChecker(limits=limits)
     report = _run(checker, stream, format)
     if report.message is None:
-        raise checker.exception() or AssertionError("a stream without a message has a reason")
+        raise exception_of(checker) or AssertionError("a stream without a message has a reason")
     return report.message
 
 

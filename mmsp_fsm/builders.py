@@ -12,10 +12,10 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.definition import Checks, Definition, Header, Kind
+from mmsp_fsm.definition import Definition, Header, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, difference, flaw, follow, join_text, name_of, point, show
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.shapes import Finding, Hole, ItemView
+from mmsp_fsm.signs import Finding, Hole, ItemView
 
 
 @frozen
@@ -48,7 +48,8 @@ class ItemBuilder:
 
     `header`, `pieces` and `fidelities` hold what the fragments carried; the three `..._known` tell whether that is all
     of it, so that the done item can be held against it. `repaired` marks a group with a fault of which a done item
-    that differs would only be the echo. `said` holds the rules that are reported once a group, once they were.
+    that differs would only be the echo. `said` holds the rules that are reported once a group, once they were; `found`
+    is where findings go.
     """
 
     definition: Definition
@@ -67,22 +68,22 @@ class ItemBuilder:
     repaired: bool = False
     too_large: bool = False
     said: set[str] = field(factory=set)
+    found: list[Finding] = field(factory=list)
 
     # ── What the machine's actions do ────────────────────────────────────────────────────────────────────────
 
-    def open(self, item: ItemView) -> list[Finding]:
+    def open(self, item: ItemView) -> None:
         """Take the first fragment. Protocol, "Items": it alone carries a call's name and id."""
-        findings: list[Finding] = []
         self.header = dict(item.header)
         missing = 0
         for header in self.kind.header:
             value = item.header[header.name]
             if value is Hole.ABSENT:
-                self._once(header.absent, item, header.name, f"{header.name} is absent", findings)
+                self._once(header.absent, item, header.name, f"{header.name} is absent")
                 missing += header.empty is not None
             elif value == "" and header.empty is not None:
                 message = f"the first fragment of a {self.kind.name} group carries {header.name}, and here it is empty"
-                findings.append(Finding(header.empty, item.pointer + point(header.name), message))
+                self._say(header.empty, item, header.name, message)
                 missing += 1
         identified = sum(header.empty is not None for header in self.kind.header)
         if missing:
@@ -90,12 +91,10 @@ class ItemBuilder:
             self.repaired = True
             if missing == identified:
                 self.distrust()
-        self._take(item, findings)
-        return findings
+        self._take(item)
 
-    def resume(self, item: ItemView, known: ItemBuilder | None) -> list[Finding]:
+    def resume(self, item: ItemView, known: ItemBuilder | None) -> None:
         """Take a fragment after a record that could not be read: it may be this group's first, or a later one."""
-        findings: list[Finding] = []
         self.header = dict(item.header)
         if known is not None and not item.told_by:
             self.header, self.opened = known.header, known.opened
@@ -105,36 +104,31 @@ class ItemBuilder:
             self.distrust()
         for header in self.kind.header:
             if item.header[header.name] is Hole.ABSENT and header.absent == header.later_absent:
-                self._once(header.absent, item, header.name, f"{header.name} is absent", findings)
-        self._take(item, findings)
-        return findings
+                self._once(header.absent, item, header.name, f"{header.name} is absent")
+        self._take(item)
 
-    def grow(self, item: ItemView, once_a_group: str | None = None) -> list[Finding]:
+    def grow(self, item: ItemView, once_a_group: str | None = None) -> None:
         """Take a later fragment. `once_a_group` is the rule of a guard that refused it, to be said no more."""
-        findings: list[Finding] = []
         if once_a_group is not None:
             self.said.add(once_a_group)
             self.repaired = True
-        self._later_header(item, findings)
-        self._take(item, findings)
-        return findings
+        self._later_header(item)
+        self._take(item)
 
-    def close(self, item: ItemView, compare_content: bool) -> list[Finding]:
+    def close(self, item: ItemView, compare_content: bool) -> None:
         """Compare the done item with what the fragments carried.
 
         Protocol, "Items": it is the first fragment with the growing field replaced by everything carried.
         """
-        findings: list[Finding] = []
         check = self.definition.check
         for header in self.kind.header:
-            self._done_header(header, item, findings)
+            self._done_header(header, item)
         if self.too_large:
             message = f"the group's joined {self.kind.grows} is beyond {self.limits.group_bytes} bytes: not compared"
-            findings.append(Finding(check.not_compared, item.pointer + point(self.kind.grows), message))
+            self._say(check.not_compared, item, self.kind.grows, message)
         elif self.content_known and compare_content:
-            self._done_content(item, findings)
-        self._done_fidelity(item, findings)
-        return findings
+            self._done_content(item)
+        self._done_fidelity(item)
 
     def distrust(self) -> None:
         """A record of this group may be missing or another's: nothing is compared any more."""
@@ -178,7 +172,7 @@ class ItemBuilder:
 
     # ── Details ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _take(self, item: ItemView, findings: list[Finding]) -> None:
+    def _take(self, item: ItemView) -> None:
         self.fragments += 1
         self.with_content += item.has_content
         if item.content is Hole.UNKNOWN:
@@ -189,9 +183,9 @@ class ItemBuilder:
             if self.size > self.limits.group_bytes:
                 self.too_large = True
                 self.pieces.clear()
-        self._fragment_fidelity(item, findings)
+        self._fragment_fidelity(item)
 
-    def _later_header(self, item: ItemView, findings: list[Finding]) -> None:
+    def _later_header(self, item: ItemView) -> None:
         said_other = False
         for header in self.kind.header:
             value = item.header[header.name]
@@ -200,34 +194,34 @@ class ItemBuilder:
                 continue
             if value is Hole.ABSENT:
                 message = f"{header.name} is absent on a later fragment"
-                self._once(header.later_absent, item, header.name, message, findings)
+                self._once(header.later_absent, item, header.name, message)
             elif header.later == "same":
                 if first is not Hole.ABSENT and value != first:
                     message = f"{header.name} was {show(first)} on the first fragment, and here it is {show(value)}"
-                    self._once(header.later_other, item, header.name, message, findings)
+                    self._once(header.later_other, item, header.name, message)
             elif value and (first == "" or first is Hole.ABSENT):
                 self.header[header.name] = value  # late, which is part of the fault that the first one reported
             elif value and not said_other:
                 said_other = True
                 message = f"{header.name} is set on the first fragment only, and here it is {show(value)} again"
-                findings.append(Finding(header.later_other, item.pointer + point(header.name), message))
+                self._say(header.later_other, item, header.name, message)
 
     def _complete(self, item: ItemView) -> bool:
         """Whether a fragment can only be a group's first, by what its header holds."""
         identified = [header.name for header in self.kind.header if header.empty is not None]
         return bool(identified) and all(item.header[name] not in ("", Hole.ABSENT) for name in identified)
 
-    def _done_header(self, header: Header, item: ItemView, findings: list[Finding]) -> None:
+    def _done_header(self, header: Header, item: ItemView) -> None:
         done, first = item.header[header.name], self.header.get(header.name, Hole.UNKNOWN)
         if done is Hole.ABSENT and header.absent == header.later_absent:
-            self._once(header.absent, item, header.name, f"{header.name} is absent on the done item", findings)
+            self._once(header.absent, item, header.name, f"{header.name} is absent on the done item")
         if not self.header_known or self.repaired or not (isinstance(done, str) and isinstance(first, str)):
             return
         if difference(done, first) is not None:
             message = f"{header.name} is {show(done)} on the done item, and was {show(first)} on the first fragment"
-            findings.append(Finding(self.definition.check.header_mismatch, item.pointer + point(header.name), message))
+            self._say(self.definition.check.header_mismatch, item, header.name, message)
 
-    def _done_content(self, item: ItemView, findings: list[Finding]) -> None:
+    def _done_content(self, item: ItemView) -> None:
         check = self.definition.check
         grows = self.kind.grows
         if self.kind.closes is not None:
@@ -237,7 +231,7 @@ class ItemBuilder:
             joined = parsed.value
             if parsed.repeated is not None:
                 message = f"the joined {grows} name the key {show(parsed.repeated)} twice; the last one counts"
-                findings.append(Finding(check.duplicate_key, item.pointer + point(grows), message))
+                self._say(check.duplicate_key, item, grows, message)
         else:
             joined = JOIN[self.kind.joins](self.pieces)
         if item.content is Hole.UNKNOWN or self.repaired:
@@ -245,28 +239,26 @@ class ItemBuilder:
         where = difference(joined, item.content)
         if where is not None:
             message = contrast(grows, joined, item.content, where)
-            findings.append(Finding(check.content_mismatch, item.pointer + point(grows) + where, message))
+            self.found.append(Finding(check.content_mismatch, item.pointer + point(grows) + where, message))
 
-    def _fragment_fidelity(self, item: ItemView, findings: list[Finding]) -> None:
+    def _fragment_fidelity(self, item: ItemView) -> None:
         check, key = self.definition.check, self.definition.fidelity.key
         if item.fidelity is Hole.UNKNOWN:
             self.fidelity_known = False
         elif isinstance(item.fidelity, dict) and item.fidelity:
             if self.fidelities:
-                self._once(
-                    check.fidelity_repeated, item, key, f"a second fragment of the group carries {key}", findings
-                )
+                self._once(check.fidelity_repeated, item, key, f"a second fragment of the group carries {key}")
             if len(self.fidelities) < KEPT_FIDELITIES:
                 self.fidelities.append(item.fidelity)
             else:
                 self.fidelity_known = False
-            self._internal(item, check, findings)
+            self._internal(item)
 
-    def _done_fidelity(self, item: ItemView, findings: list[Finding]) -> None:
+    def _done_fidelity(self, item: ItemView) -> None:
         check, key = self.definition.check, self.definition.fidelity.key
         done = item.fidelity or None
         if isinstance(done, dict):
-            self._internal(item, check, findings)
+            self._internal(item)
         if done is Hole.UNKNOWN or not self.fidelity_known:
             return
         if done is None and not self.fidelities:
@@ -279,21 +271,24 @@ class ItemBuilder:
             message = f"the done item's {key} is not the one that the fragments carried"
         else:
             return
-        findings.append(Finding(check.fidelity_mismatch, item.pointer + point(key), message))
+        self._say(check.fidelity_mismatch, item, key, message)
 
-    def _internal(self, item: ItemView, check: Checks, findings: list[Finding]) -> None:
+    def _internal(self, item: ItemView) -> None:
+        key = self.definition.fidelity.key
         for name in self.definition.fidelity.internal:
             if isinstance(item.fidelity, dict) and name in item.fidelity:
-                key = self.definition.fidelity.key
                 message = f"{key} carries {name}, which never leaves a client"
-                self._once(check.internal_fidelity, item, key, message, findings, name)
+                self._once(self.definition.check.internal_fidelity, item, key, message, name)
 
-    def _once(self, code: str, item: ItemView, name: str, message: str, findings: list[Finding], *deeper: str) -> None:
+    def _once(self, code: str, item: ItemView, name: str, message: str, *deeper: str) -> None:
         """Report a rule that is reported once a group; a required field that is absent is its own fault each time."""
         if code not in self.said:
             if code != self.definition.check.missing_field:
                 self.said.add(code)
-            findings.append(Finding(code, item.pointer + point(name, *deeper), message))
+            self._say(code, item, name, message, *deeper)
+
+    def _say(self, code: str, item: ItemView, name: str, message: str, *deeper: str) -> None:
+        self.found.append(Finding(code, item.pointer + point(name, *deeper), message))
 
 
 KEPT_FIDELITIES = 100

@@ -11,24 +11,17 @@ from typing import Any, cast
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.builders import Place
-from mmsp_fsm.definition import Cell, Definition, Predicate
+from mmsp_fsm.builders import ItemBuilder, Place
+from mmsp_fsm.definition import Cell, Definition
 from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
-from mmsp_fsm.errors import (
-    IncompleteStreamError,
-    MMSPError,
-    StreamFailedError,
-    StreamProtocolError,
-    ToolCallArgumentParseError,
-)
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, join_text, plain
+from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, plain
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.machine import Machine
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, UniMessage, UsageMetadata
-from mmsp_fsm.selection import selected
-from mmsp_fsm.shapes import Finding, ItemView, Reading, RecordReader, Sign
+from mmsp_fsm.reader import RecordReader
+from mmsp_fsm.signs import Finding, ItemView, Reading, Sign
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
 
@@ -46,7 +39,7 @@ class Step:
 class StreamChecker:
     """Checks one stream, record by record. Nothing that is fed to it makes it raise.
 
-    `rules` holds the codes to report (see `mmsp_fsm.selection.selected`; by default all but those that are off);
+    `rules` holds the codes to report (by default all but those that are off);
     `keep_message` tells whether the done items are kept for the report's message, which takes their memory.
     """
 
@@ -60,7 +53,7 @@ class StreamChecker:
     ) -> None:
         self.definition = definition if definition is not None else default()
         self.limits = limits if limits is not None else Limits()
-        self.rules = frozenset(rules) if rules is not None else selected(self.definition)
+        self.rules = frozenset(rules) if rules is not None else self.definition.default_rules
         self._reader = RecordReader(self.definition)
         self._machine = _machine(self.definition)
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
@@ -68,7 +61,8 @@ class StreamChecker:
         self._clock = _Clock(self.definition)
         self._events = 0
         self._end: Sign | None = None
-        self._after_end = _AfterEnd()
+        self._followers = 0
+        self._first_follower: int | None = None
         self._report: StreamReport | None = None
 
     @property
@@ -136,33 +130,17 @@ class StreamChecker:
         if self._report is None:
             end = Sign("end", "")
             self._move(end, Place(self._events, line))
-            if self._after_end.first is not None and self._after_end.count > 1:
-                more = self._after_end.count - 1
+            if self._first_follower is not None and self._followers > 1:
+                more = self._followers - 1
                 follow = "one more record follows" if more == 1 else f"{more} more records follow"
-                self._ledger.amend(self._after_end.first, follow)
+                self._ledger.amend(self._first_follower, follow)
             self._report = self._make_report()
         return self._report
 
-    def exception(self) -> MMSPError | None:
-        """What to raise for a stream that gives no message, once it is closed; None where there is a message.
-
-        A violation of a rule that is not selected counts too, for there is no message either.
-        """
-        report = self.close()
-        if report.message is not None or (report.outcome == "stopped" and self._ledger.sound):
-            return None
-        if self._ledger.sound and report.error is not None:
-            return StreamFailedError(report.error, report.done_items)
-        first = next((one.code for one in report.diagnostics if one.severity == "error"), None)
-        unparsed = self._builder.unparsed
-        if unparsed is not None and first in _rules_of(self.definition, ("not_json", "not_an_object")):
-            header = {name: value for name, value in unparsed.header.items() if isinstance(value, str)}
-            return ToolCallArgumentParseError(
-                report.diagnostics, header.get("name", ""), unparsed.told_by, join_text(unparsed.pieces)
-            )
-        if first in self.definition.cells[self.definition.initial.name, "end"].rules:
-            return IncompleteStreamError(report.diagnostics)
-        return StreamProtocolError(report.diagnostics)
+    @property
+    def unparsed(self) -> ItemBuilder | None:
+        """The first group whose done item stood where its joined text could not become one."""
+        return self._builder.unparsed
 
     # ── One record ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,12 +169,12 @@ class StreamChecker:
         """Take a record after the end: the first is one error, whatever it holds; the rest is counted."""
         self._events += 1
         start = self._ledger.count
-        if self._after_end.count == 0:
+        if self._followers == 0:
             move = self._move(sign, place)
-            self._after_end.first = self._ledger.last if self._ledger.count > start else None
+            self._first_follower = start if self._ledger.count > start else None
         else:
             move = Move(sign, place, self.state, self.state)
-        self._after_end.count += 1
+        self._followers += 1
         return Step(place.event, self.state, (move,), self._ledger.since(start))
 
     def _move(self, sign: Sign, place: Place) -> Move:
@@ -255,14 +233,6 @@ class StreamChecker:
 
 
 @define
-class _AfterEnd:
-    """What followed the end of the stream: how many records, and where in the ledger the first one's error stands."""
-
-    count: int = 0
-    first: int | None = None
-
-
-@define
 class _Clock:
     """The times of one stream: whether they are in milliseconds, and whether they go back. Protocol, "Events"."""
 
@@ -282,12 +252,6 @@ class _Clock:
             findings.append(Finding(check.time_goes_back, pointer, message))
         self._latest[seconds] = max(latest, created_at)
         return findings
-
-
-def _rules_of(definition: Definition, predicates: Iterable[Predicate]) -> set[str]:
-    """The rules of the guards that ask one of `predicates`."""
-    guards = (guard for cell in definition.cells.values() for guard in cell.guards)
-    return {guard.rule for guard in guards if guard.when in predicates}
 
 
 def _done_item(item: ItemView) -> DoneItem:

@@ -266,8 +266,8 @@ class Rule:
 
 
 @frozen
-class Definition:
-    """The grammar of one protocol, complete and checked. `load` makes it."""
+class Grammar:
+    """mmsp.toml without its machine: what streams are made of."""
 
     protocol: Protocol
     kinds: dict[str, Kind]
@@ -281,6 +281,12 @@ class Definition:
     time: Time
     recording: RecordingEnd
     check: Checks
+
+
+@frozen
+class Definition(Grammar):
+    """The grammar of one protocol and its rules, expanded, complete and checked. `mmsp_fsm.loading` makes it."""
+
     states: dict[str, State]
     symbols: dict[str, Symbol]
     cells: dict[tuple[str, str], Cell]
@@ -295,6 +301,11 @@ class Definition:
     def unsure(self) -> State:
         """The state after a record that could not be read."""
         return next(state for state in self.states.values() if state.role == "unsure")
+
+    @property
+    def default_rules(self) -> frozenset[str]:
+        """The codes of the rules that are on unless somebody chooses."""
+        return frozenset(code for code, rule in self.rules.items() if rule.default)
 
     def row(self, state: str) -> Iterator[Cell]:
         """The cells of one state, in the order of the symbols."""

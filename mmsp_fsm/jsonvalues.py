@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from attrs import frozen
 
@@ -262,12 +262,8 @@ def follow(value: Any, pointer: str) -> Any:
         elif isinstance(value, Mapping):
             value = value[key]
         else:
-            _nowhere(pointer)
+            raise KeyError(pointer)
     return value
-
-
-def _nowhere(pointer: str) -> NoReturn:
-    raise KeyError(pointer)
 
 
 def name_of(value: Any) -> str:

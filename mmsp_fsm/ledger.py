@@ -8,7 +8,7 @@ from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import Diagnostic, Related
 from mmsp_fsm.excerpts import excerpt
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.shapes import Finding
+from mmsp_fsm.signs import Finding
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 
 
@@ -35,11 +35,6 @@ class Ledger:
     def count(self) -> int:
         """Diagnostics kept so far."""
         return len(self.kept)
-
-    @property
-    def last(self) -> int:
-        """Where the last one stands."""
-        return len(self.kept) - 1
 
     def since(self, start: int) -> tuple[Diagnostic, ...]:
         """The diagnostics kept from `start` on."""

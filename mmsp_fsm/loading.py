@@ -8,32 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve, fields, frozen
 from cattrs import BaseValidationError, Converter, transform_error
 from cattrs.gen import make_dict_structure_fn, override
 
 from mmsp_fsm.definition import (
     Action,
     Cell,
-    Checks,
     Definition,
-    ErrorRecord,
-    EventLayer,
-    Fidelity,
-    FinishReason,
+    Grammar,
     Guard,
     Kind,
-    Older,
     Predicate,
     Property,
-    Protocol,
-    RecordingEnd,
     Rule,
     State,
     Symbol,
-    Time,
-    Usage,
-    UserOnly,
 )
 from mmsp_fsm.errors import DefinitionError
 from mmsp_fsm.laws import check
@@ -68,25 +58,6 @@ class MachineRows:
     guards: tuple[Row, ...]
 
 
-@frozen
-class Grammar:
-    """mmsp.toml as written."""
-
-    protocol: Protocol
-    kind: dict[str, Kind]
-    event: EventLayer
-    finish_reason: dict[str, FinishReason]
-    usage: Usage
-    error: ErrorRecord
-    fidelity: Fidelity
-    user_only: UserOnly
-    older: Older
-    time: Time
-    recording: RecordingEnd
-    check: Checks
-    machine: MachineRows
-
-
 def grammar_folder() -> Path:
     """Where the packaged grammar lies: inside the package as installed, beside it in a checkout."""
     package = Path(__file__).parent
@@ -107,27 +78,17 @@ def load(folder: Path) -> Definition:
 
 def build(grammar: Mapping[str, Any], catalogue: Mapping[str, Any]) -> Definition:
     """Make the definition of a grammar and a rule catalogue as TOML gives them. Raises `DefinitionError`."""
-    written = _structure(grammar, Grammar, "mmsp.toml")
+    content = dict(grammar)
+    machine = _structure(content.pop("machine", {}), MachineRows, "mmsp.toml: machine")
+    content["kinds"], content["finish_reasons"] = content.pop("kind", {}), content.pop("finish_reason", {})
+    written = _structure(content, Grammar, "mmsp.toml")
     rules = _structure(catalogue, dict[str, Rule], "rules.toml")
-    kinds = {name: evolve(kind, name=name) for name, kind in written.kind.items()}
-    states = {state.name: state for state in _each_kind(written.machine.states, kinds)}
-    symbols = {symbol.name: symbol for symbol in _each_kind(written.machine.symbols, kinds)}
+    kinds = {name: evolve(kind, name=name) for name, kind in written.kinds.items()}
     definition = Definition(
-        protocol=written.protocol,
-        kinds=kinds,
-        event=written.event,
-        finish_reasons=written.finish_reason,
-        usage=written.usage,
-        error=written.error,
-        fidelity=written.fidelity,
-        user_only=written.user_only,
-        older=written.older,
-        time=written.time,
-        recording=written.recording,
-        check=written.check,
-        states=states,
-        symbols=symbols,
-        cells=_cells(written.machine, kinds),
+        **{field.name: getattr(written, field.name) for field in fields(Grammar)} | {"kinds": kinds},
+        states={state.name: state for state in _each_kind(machine.states, kinds)},
+        symbols={symbol.name: symbol for symbol in _each_kind(machine.symbols, kinds)},
+        cells=_cells(machine, kinds),
         rules={code: evolve(rule, code=code) for code, rule in rules.items()},
     )
     check(definition)
@@ -153,10 +114,8 @@ def _structure(value: Mapping[str, Any], into: type[T], file: str) -> T:
 def _converter() -> Converter:
     converter = strict_converter()
     converter.register_structure_hook(str | list[str], _string_or_strings)
-    converter.register_structure_hook(
-        Row,
-        make_dict_structure_fn(Row, converter, _cattrs_forbid_extra_keys=True, source=override(rename="from")),
-    )
+    row = make_dict_structure_fn(Row, converter, _cattrs_forbid_extra_keys=True, source=override(rename="from"))
+    converter.register_structure_hook(Row, row)
     return converter
 
 

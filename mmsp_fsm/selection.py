@@ -20,10 +20,7 @@ def selected(
     word is a code, a rule's name, the beginning of a code (a family: `E`, `E4`, `W51`) or `ALL`. Raises
     `UnknownRuleError` for a word that is none of these.
     """
-    if select is None:
-        chosen = {code for code, rule in definition.rules.items() if rule.default}
-    else:
-        chosen = _codes(definition, select)
+    chosen = set(definition.default_rules) if select is None else _codes(definition, select)
     return frozenset((chosen | _codes(definition, extend_select)) - _codes(definition, ignore))
 
 

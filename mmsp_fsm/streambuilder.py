@@ -12,7 +12,7 @@ from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Cell, Definition, Guard, Kind
 from mmsp_fsm.jsonvalues import NotJsonError, name_of, point, show
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.shapes import Finding, ItemView, Sign
+from mmsp_fsm.signs import Finding, ItemView, Sign
 
 
 @define
@@ -116,30 +116,27 @@ class StreamBuilder:
     def open(self, move: Move) -> None:
         """A first fragment opens a group."""
         item = move.item
-        group = ItemBuilder(self.definition, item.kind, move.place, self.limits)
+        group = ItemBuilder(self.definition, item.kind, move.place, self.limits, found=move.findings)
         if self.doubted or item.kind in self.books:
             group.distrust()  # its first fragment may have been the record in doubt; or a late one may be taken for its
         self.doubted = False
-        move.findings += group.open(item)
+        group.open(item)
         self._enter(group, move)
 
     def grow(self, move: Move) -> None:
         """A later fragment grows the open group."""
-        assert self.group is not None
         refused_by = move.outcome.rule if isinstance(move.outcome, Guard) else None
-        move.findings += self.group.grow(move.item, refused_by)
+        self._open(move).grow(move.item, refused_by)
 
     def close(self, move: Move) -> None:
         """The done item closes the open group."""
-        assert self.group is not None
-        move.findings += self.group.close(move.item, compare_content=not isinstance(move.outcome, Guard))
+        self._open(move).close(move.item, compare_content=not isinstance(move.outcome, Guard))
         self._complete(move.item)
 
-    def leave(self, _: Move) -> None:
+    def leave(self, move: Move) -> None:
         """The open group is left open: from now on it stands in the books."""
-        assert self.group is not None
         self.whole = False
-        self.books.enter(self.group)
+        self.books.enter(self._open(move))
         self.group = None
 
     def stray(self, move: Move) -> None:
@@ -167,8 +164,8 @@ class StreamBuilder:
         """A fragment after such a record: of the group that was open, or of one whose beginning was lost."""
         item = move.item
         known = self.group if self.group is not None and self.group.kind is item.kind else None
-        group = ItemBuilder(self.definition, item.kind, move.place, self.limits)
-        move.findings += group.resume(item, known)
+        group = ItemBuilder(self.definition, item.kind, move.place, self.limits, found=move.findings)
+        group.resume(item, known)
         if item.kind in self.books:
             group.distrust()
         self.doubted = False
@@ -210,8 +207,7 @@ class StreamBuilder:
 
     def another_group(self, move: Move) -> bool:
         """A fragment that names another group than the open one."""
-        assert self.group is not None
-        mine, other = self.group.told_by, move.item.told_by
+        mine, other = self._open(move).told_by, move.item.told_by
         if not mine or not other or mine == other:
             return False
         move.detail = f"{show(other)} begins while {show(mine)} is open"
@@ -219,33 +215,32 @@ class StreamBuilder:
 
     def second_piece(self, move: Move) -> bool:
         """A second fragment in a group that has exactly one; said once a group."""
-        assert self.group is not None
-        return bool(self.group.fragments) and not self._said(move, "second_piece")
+        return self._open(move).fragments > 0 and not self._said(move, "second_piece")
 
     def second_content(self, move: Move) -> bool:
         """A second fragment with content in a group whose header says that it comes in one; said once a group."""
-        assert self.group is not None
-        again = self.group.with_content > 0 and move.item.has_content and self.group.in_one_piece()
+        group = self._open(move)
+        again = group.with_content > 0 and move.item.has_content and group.in_one_piece()
         return again and not self._said(move, "second_content")
 
     def not_json(self, move: Move) -> bool:
         """A done item where the joined text is not JSON."""
-        assert self.group is not None
-        parsed = self.group.parsed() if self.group.judged() else None
+        group = self._open(move)
+        parsed = group.parsed() if group.judged() else None
         if not isinstance(parsed, NotJsonError):
             return False
         move.detail = str(parsed)
-        self.unparsed = self.unparsed or self.group
+        self.unparsed = self.unparsed or group
         return True
 
     def not_an_object(self, move: Move) -> bool:
         """A done item where the joined text is JSON of another type than an object."""
-        assert self.group is not None
-        parsed = self.group.parsed() if self.group.judged() else None
+        group = self._open(move)
+        parsed = group.parsed() if group.judged() else None
         if parsed is None or isinstance(parsed, NotJsonError) or isinstance(parsed.value, dict):
             return False
         move.detail = f"it is {name_of(parsed.value)}"
-        self.unparsed = self.unparsed or self.group
+        self.unparsed = self.unparsed or group
         return True
 
     def cut_short_elsewhere(self, move: Move) -> bool:
@@ -283,6 +278,12 @@ class StreamBuilder:
 
     # ── Details ──────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _open(self, move: Move) -> ItemBuilder:
+        """The open group; what it finds from now on, `move` found."""
+        assert self.group is not None, f"no group is open in {self.state}"
+        self.group.found = move.findings
+        return self.group
+
     def _enter(self, group: ItemBuilder, move: Move, first: bool = True) -> None:
         self.group = group
         self.seen[group.kind.name] = None
@@ -307,9 +308,8 @@ class StreamBuilder:
             self.done_items.append(item)
 
     def _said(self, move: Move, when: str) -> bool:
-        assert self.group is not None
-        cell = self.definition.cells[move.before, move.symbol]
-        return any(guard.when == when and guard.rule in self.group.said for guard in cell.guards)
+        cell, said = self.definition.cells[move.before, move.symbol], self._open(move).said
+        return any(guard.when == when and guard.rule in said for guard in cell.guards)
 
     def _error_type(self, move: Move) -> str | None:
         name = move.sign.error.get("type") if move.sign.error is not None else None

@@ -12,12 +12,13 @@ Protocol, "Items" and "On the wire".
 from __future__ import annotations
 
 import binascii
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeGuard, TypeVar
 
 from attrs import fields
 from cattrs import BaseValidationError, Converter
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_unstructure_fn, override
 
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, Item, UniEvent, UniMessage
 from mmsp_fsm.structuring import strict_converter
@@ -79,45 +80,28 @@ def structure(value: object, into: type[T]) -> T:
 def _converter(base64: bool) -> Converter:
     converter = strict_converter()
     converter.register_structure_hook(bytes, _bytes)
-    if base64:
-        converter.register_unstructure_hook(bytes, to_base64)
-    else:
-        converter.register_unstructure_hook(bytes, lambda data: data)
+    converter.register_unstructure_hook(bytes, to_base64 if base64 else lambda data: data)
     converter.register_structure_hook_func(OPAQUE.__contains__, _opaque)
     converter.register_unstructure_hook_func(OPAQUE.__contains__, lambda value: value)
     for item in ITEM_CLASSES.values():
-        _register(converter, item)
+        converter.register_unstructure_hook(item, _with_type(converter, item))
     for union in (Item, DoneItem):
-        converter.register_structure_hook(union, _by_type(converter, union))
+        converter.register_structure_hook(union, _by_type(converter, {cls.type: cls for cls in union.__args__}))
     return converter
 
 
-def _register(converter: Converter, item: type[Any]) -> None:
-    """Teach `converter` one item class: its `type` key, and that an absent optional field is None."""
-    optional = {f.name: override(omit_if_default=True) for f in fields(item) if f.default is None}
-    out = make_dict_unstructure_fn(item, converter, **optional)  # type: ignore[arg-type]
-    into = make_dict_structure_fn(item, converter, _cattrs_forbid_extra_keys=True)
-
-    def unstructure(value: Any) -> dict[str, Any]:
-        return {"type": item.type, **out(value)}
-
-    def structure(value: Any, cls: Any) -> Any:
-        if not isinstance(value, dict) or value.get("type") != item.type:
-            raise ValueError(f"an object of type {item.type} is due")
-        return into({key: one for key, one in value.items() if key != "type"}, cls)
-
-    converter.register_unstructure_hook(item, unstructure)
-    converter.register_structure_hook(item, structure)
+def _with_type(converter: Converter, item: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    optional: dict[str, Any] = {f.name: override(omit_if_default=True) for f in fields(item) if f.default is None}
+    fields_of = make_dict_unstructure_fn(item, converter, **optional)
+    return lambda value: {"type": item.type, **fields_of(value)}
 
 
-def _by_type(converter: Converter, union: Any) -> Any:
-    known = {cls.type: cls for cls in union.__args__}
-
+def _by_type(converter: Converter, classes: dict[str, type[Any]]) -> Callable[[Any, Any], Any]:
     def structure(value: Any, _: Any) -> Any:
-        kind = value.get("type") if isinstance(value, dict) else None
-        if not isinstance(kind, str) or kind not in known:
-            raise ValueError(f"an item of one of these types is due: {', '.join(known)}")
-        return converter.structure(value, known[kind])
+        written = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(written, str) or written not in classes:
+            raise ValueError(f"an item of one of these types is due: {', '.join(classes)}")
+        return converter.structure({key: one for key, one in value.items() if key != "type"}, classes[written])
 
     return structure
 

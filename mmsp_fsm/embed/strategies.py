@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 from attrs import define, field
@@ -128,7 +129,7 @@ def _buried(value: dict[str, Any], levels: int, in_lists: bool) -> dict[str, Any
 
 @define
 class _Group:
-    """The items of one group: its fragments, and the done item. `joined` is what text fragments join to."""
+    """The items of one group: its fragments, and the done item."""
 
     kind: Kind
     fragments: list[dict[str, Any]]
@@ -180,9 +181,10 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
     if kind.joins == "whole":
         vector = draw(st.lists(st.one_of(_floats(), st.integers(-(2**64), 2**64)), max_size=4))
         return [vector], vector
+    whole = kind.one_piece or _comes_whole(kind, header)
     if kind.joins == "bytes":
         data = draw(st.binary(max_size=12))
-        chunks = _one_piece(draw, data) if kind.one_piece or _comes_whole(kind, header) else _cut(draw, data)
+        chunks = _around(draw, data, b"", kind) if whole else _cut(draw, data)
         return [to_base64(chunk) for chunk in chunks], to_base64(data)
     content: Any
     if kind.closes is not None:
@@ -190,30 +192,30 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
         text, content = draw(_spellings(value)), draw(_rewritings(value))
     else:
         text = content = draw(texts())
-    return ([text] if kind.one_piece else _cut_text(draw, text)), content
+    return (_around(draw, text, "", kind) if whole else _cut_text(draw, text)), content
 
 
 def _comes_whole(kind: Kind, header: dict[str, str]) -> bool:
     return any(fnmatchcase(header[name].lower(), pattern) for name, pattern in kind.one_piece_when.items())
 
 
-def _one_piece(draw: DrawFn, data: bytes) -> list[bytes]:
-    """The content in one fragment; others around it may carry fidelity alone."""
-    before, after = draw(st.integers(0, 1)), draw(st.integers(0, 1))
-    return [b""] * before + [data] + [b""] * after
+def _around(draw: DrawFn, content: T, nothing: T, kind: Kind) -> list[T]:
+    """The content in one fragment; where the kind allows more, others around it may carry fidelity alone."""
+    before, after = draw(st.integers(0, not kind.one_piece)), draw(st.integers(0, not kind.one_piece))
+    return [nothing] * before + [content] + [nothing] * after
 
 
 def _cut(draw: DrawFn, data: bytes) -> list[bytes]:
     """`data` in pieces, empty ones among them."""
     at = [0, *sorted(draw(st.lists(st.integers(0, len(data)), max_size=3))), len(data)]
-    return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(at)]
 
 
 def _cut_text(draw: DrawFn, text: str) -> list[str]:
     """`text` in pieces, cut between any two of its UTF-16 code units."""
     units = text.encode("utf-16-le", "surrogatepass")
     at = [0, *sorted(draw(st.lists(st.integers(0, len(units) // 2), max_size=3))), len(units) // 2]
-    return [units[2 * a : 2 * b].decode("utf-16-le", "surrogatepass") for a, b in zip(at, at[1:], strict=False)]
+    return [units[2 * a : 2 * b].decode("utf-16-le", "surrogatepass") for a, b in pairwise(at)]
 
 
 @st.composite
