@@ -5,40 +5,102 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from attrs import define
+
 Format = Literal["jsonl", "json", "sse"]
 
 BOM = b"\xef\xbb\xbf"
 """A UTF-8 byte order mark; dropped at the very start of a recording, and only there."""
 
+HEAD = 1 << 16
+"""Bytes in which the format is told, at most: a torn or foreign beginning is shorter."""
+
+LINE_SUFFIXES = (".jsonl", ".ndjson")
+"""Suffixes by which one line that holds an array is a record, and not an array of records."""
+
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_SSE_LINE = re.compile(rb"(?:data|event|id|retry)(?::|$)|:")
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_FIELD = re.compile(rb"(?:data|event|id|retry):")
+_BARE_FIELD = re.compile(rb"(?:data|event|id|retry)\Z")
+# A comment; but the tail of a torn line of JSON may begin with a colon too.
+_COMMENT = re.compile(rb":(?!.*\}\s*\Z)", re.DOTALL)
+_ARRAY = re.compile(rb"\[\s*(?:[\[\]{\",0-9tfn-]|\Z)")
+# Possessive: a string of a million escapes would otherwise cost a backtracking point each.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+_DEPTH = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
 
 def detect(head: bytes, suffix: str) -> Format:
-    """The format of a recording that begins with `head`, in a file with this suffix ("" where there is none).
+    """The format of a recording that begins with `head`, in a file with this suffix ("" where there is none)."""
+    teller = Teller(suffix)
+    return teller.look(head) or teller.settle(head)
 
-    The first line that decides is believed: lines before it may be torn or foreign.
+
+@define
+class Teller:
+    """Tells the format of a recording while it arrives: however it is cut into chunks, the answer is the same.
+
+    The first line that decides is believed; lines before it may be torn or foreign. An object is JSONL, a field or a
+    comment is SSE; and only what begins with a bracket is an array.
     """
-    head = head.removeprefix(BOM)
-    if head.lstrip(b" \t\r\n").startswith(b"["):
-        return "jsonl" if _is_line_of_arrays(head, suffix) else "json"
-    for line in _LINE_END.split(head):
+
+    suffix: str
+    _at: int = 0  # where the first line begins that is not looked at yet
+    _first: bool = True  # whether nothing but blank lines came before it
+    _closed: bool = False  # whether the first line holds an array and its end
+
+    def look(self, head: bytes | bytearray) -> Format | None:
+        """The format, once it is told; `head` is all that came so far."""
+        if self._at == 0:
+            if len(head) < len(BOM) and BOM.startswith(head):
+                return None
+            self._at = len(BOM) if head.startswith(BOM) else 0
+        while end := _LINE_END.search(head, self._at, HEAD):
+            told = self._tell(bytes(head[self._at : end.start()]))
+            if told is not None:
+                return told
+            self._at = end.end()
+        told = self._tell_early(bytes(head[self._at : HEAD]))
+        return self.settle(head) if told is None and len(head) >= HEAD else told
+
+    def settle(self, head: bytes | bytearray) -> Format:
+        """The format where nothing more comes, and no line decided."""
+        told = self._tell(bytes(head[self._at : HEAD]), more=False)
+        if told is not None:
+            return told
+        if self._closed:
+            return "jsonl" if self.suffix in LINE_SUFFIXES else "json"
+        # An empty file is no JSON array yet, whatever it is called.
+        return "sse" if self.suffix == ".sse" else "jsonl"
+
+    def _tell_early(self, line: bytes) -> Format | None:
+        """What a line decides that may not be whole."""
         if line.lstrip(b" \t").startswith(b"{"):
             return "jsonl"
-        if _SSE_LINE.match(line):
+        return "sse" if _FIELD.match(line) else None
+
+    def _tell(self, line: bytes, *, more: bool = True) -> Format | None:
+        """What a whole line decides; `more` says whether its end was seen."""
+        if told := self._tell_early(line):
+            return told
+        if _BARE_FIELD.match(line) or _COMMENT.match(line):
             return "sse"
-    # Nothing decides: an empty file is no JSON array yet, whatever it is called.
-    return "sse" if suffix == ".sse" else "jsonl"
+        text = line.strip(b" \t")
+        if not text:
+            return None
+        first, self._first = self._first, False
+        if first and _ARRAY.match(text):
+            return self._tell_array(text, more=more)
+        return "jsonl" if self._closed and text.startswith(b"[") else None
 
+    def _tell_array(self, text: bytes, *, more: bool) -> Format | None:
+        """What the first line decides where it begins an array: one that stays open goes on in the next line.
 
-def _is_line_of_arrays(head: bytes, suffix: str) -> bool:
-    """Whether content that begins with a bracket is JSON lines whose first record happens to be an array."""
-    line, _, rest = head.lstrip(b" \t\r\n").partition(b"\n")
-    depth = 0
-    for match in _TOKEN.finditer(line):
-        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(match.group(), 0)
-        if depth == 0:
-            whole = not line[match.end() :].strip()
-            return whole and (bool(rest.strip()) or suffix in (".jsonl", ".ndjson"))
-    return False
+        One that is closed may be a whole array, or a record of JSONL, or what a tear left of one.
+        """
+        depth = 0
+        for match in _TOKEN.finditer(text):
+            depth += _DEPTH.get(match.group(), 0)
+            if depth == 0:
+                self._closed = True
+                return None
+        return "json" if more or self.suffix not in LINE_SUFFIXES else "jsonl"

@@ -1,11 +1,13 @@
 """Framing: the bytes of a recording, cut into records. What a record means is not looked at.
 
 Each reader is fed chunks as they arrive and gives the records that are complete, so that a live pipe is not kept
-waiting and a recording is never held whole. Protocol, "On the wire".
+waiting and a recording is never held whole. However the bytes are cut into chunks, the records are the same. Protocol,
+"On the wire".
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from typing import Protocol
@@ -17,8 +19,10 @@ from mmsp_fsm.limits import Limits
 SHOWN = 256
 """Bytes that are kept of a record that is too long to read, to show what it was."""
 
-BLANK = b" \t\r"
-"""What a blank line of JSONL may hold."""
+_PREFIX = b"data: "
+
+BLANK = b" \t\r\n"
+"""JSON's white space, and no more: a form feed or a NUL is content. What holds nothing else is no record."""
 
 
 @frozen
@@ -52,27 +56,29 @@ def _too_long(limits: Limits) -> str:
 
 @define
 class _Partial:
-    """A line that is not complete yet. Of one that is too long only the beginning is held, and its true size."""
+    """A line that is not complete yet. Of one longer than `limit` only the beginning is held, and its true size."""
 
     limit: int
     size: int = 0
-    _pieces: list[bytes] = field(factory=list)
+    _held: bytearray = field(factory=bytearray)
 
     def hold(self, piece: bytes) -> None:
         """Add what came of the line."""
-        if self.size <= self.limit:
-            self._pieces.append(piece)
         self.size += len(piece)
-        if self.size > self.limit:
-            self._pieces = [b"".join(self._pieces)[:SHOWN]]
+        if self.size <= self.limit:
+            self._held += piece
+        else:
+            kept = SHOWN + len(_PREFIX)
+            self._held += piece[: max(kept - len(self._held), 0)]
+            del self._held[kept:]
 
     def take(self, rest: bytes) -> tuple[bytes, int]:
         """The line, now that `rest` has completed it, and its size in bytes."""
         if not self.size:
             return rest, len(rest)
         self.hold(rest)
-        line, size = b"".join(self._pieces), self.size
-        self._pieces, self.size = [], 0
+        line, size = bytes(self._held), self.size
+        self._held, self.size = bytearray(), 0
         return line, size
 
 
@@ -103,13 +109,17 @@ class JsonLines:
     def _end_line(self, rest: bytes) -> Iterator[Record]:
         line, size = self._partial.take(rest)
         number, self.line = self.line, self.line + 1
-        if size > self.limits.record_bytes + 1:
+        if line.endswith(b"\r") and size == len(line):
+            line, size = line[:-1], size - 1
+        if size > self.limits.record_bytes:
             yield Record(line[:SHOWN], number, _too_long(self.limits))
         elif line.strip(BLANK):
-            yield Record(line.removesuffix(b"\r"), number)
+            yield Record(line, number)
 
 
 _SSE_LINE_END = re.compile(rb"\r\n|\r|\n")
+# What stands before the colon of an event where something was lost: JSON, binary data, the middle of a torn record.
+_NO_FIELD = re.compile(rb"[^\t -~]|[\"\[\]{}]")
 
 
 @define
@@ -117,7 +127,8 @@ class ServerSentEvents:
     """SSE text as a server sent it: a record a block, the `data` lines of a block joined by LF.
 
     Lines end at LF, CR or CRLF. Comments and other fields carry nothing; nor does the done marker, of which
-    `marker_seen` tells whether it came. A line of JSON without its `data:` is a record that cannot be read.
+    `marker_seen` tells whether it came. A line that cannot be a field ends the block before it and is a record that
+    cannot be read, for that is what it was before its `data:` was lost.
     """
 
     limits: Limits
@@ -127,11 +138,11 @@ class ServerSentEvents:
     _partial: _Partial = field(init=False)
     _cr_ended: bool = False
     _began: int = 1
-    _data: list[bytes] = field(factory=list)
+    _data: bytes | bytearray | None = None
     _size: int = 0
 
     def __attrs_post_init__(self) -> None:
-        self._partial = _Partial(self.limits.record_bytes + len(b"data: "))
+        self._partial = _Partial(self.limits.record_bytes + len(_PREFIX))
 
     def feed(self, chunk: bytes) -> Iterator[Record]:
         """The records that `chunk` completes."""
@@ -149,9 +160,10 @@ class ServerSentEvents:
         """The last block, if no blank line follows it; a done marker that was cut carries nothing either."""
         if self._partial.size:
             yield from self._end_line(b"")
-        data = b"\n".join(self._data).strip()
-        if data != self.done_marker and self.done_marker.startswith(data):
-            self._data, self._size = [], 0
+        if self._data is not None and self._size == len(self._data):
+            text = self._data.strip()
+            if text != self.done_marker and self.done_marker.startswith(text):
+                self._data = None
         yield from self._end_block()
 
     def _end_line(self, rest: bytes) -> Iterator[Record]:
@@ -162,27 +174,39 @@ class ServerSentEvents:
             return
         name, _, value = line.partition(b":")
         if name == b"data":
-            if not self._data:
+            if self._data is None:
                 self._began = number
             self._take(value.removeprefix(b" "), size - len(line))
-        elif line.lstrip(BLANK)[:1] in (b"{", b"["):
+        elif self._lost_its_field(line[:SHOWN]):
+            yield from self._end_block()
             yield Record(line[:SHOWN], number, "this line is no field of server-sent events: `data:` is missing")
+
+    def _lost_its_field(self, line: bytes) -> bool:
+        name = line.partition(b":")[0]
+        return name.strip() == b"data" or (_NO_FIELD.search(name) is not None and line.strip() != self.done_marker)
 
     def _take(self, value: bytes, cut: int) -> None:
         """Add a data line; `cut` is how many bytes of it are not held."""
-        self._size += len(value) + cut + bool(self._data)
-        self._data.append(value)
+        if self._data is None:
+            self._data, self._size = value, len(value) + cut
+        else:
+            # One array, and no list of lines: a line may hold as little as nothing, and still costs its object.
+            self._data = bytearray(self._data) if isinstance(self._data, bytes) else self._data
+            self._data += b"\n" + value
+            self._size += 1 + len(value) + cut
         if self._size > self.limits.record_bytes:
-            self._data = [b"\n".join(self._data)[:SHOWN]]
+            self._data = self._data[:SHOWN]
 
     def _end_block(self) -> Iterator[Record]:
-        data, size = b"\n".join(self._data), self._size
-        self._data, self._size = [], 0
-        if size > self.limits.record_bytes:
-            yield Record(data, self._began, _too_long(self.limits))
-        elif data.strip() == self.done_marker:
+        if self._data is None:
+            return
+        data, size = bytes(self._data), self._size
+        self._data = None
+        if size == len(data) and data.strip() == self.done_marker:
             self.marker_seen = True
-        elif data:
+        elif size > self.limits.record_bytes:
+            yield Record(data, self._began, _too_long(self.limits))
+        elif data.strip(BLANK):
             yield Record(data, self._began)
 
 
@@ -195,53 +219,63 @@ class JsonArray:
 
     limits: Limits
     line: int = 1
-    _pieces: list[bytes] = field(factory=list)
+    _held: io.BytesIO = field(factory=io.BytesIO)
 
     def feed(self, chunk: bytes) -> Iterator[Record]:
         """Nothing yet: an array's elements are given at its end."""
-        self._pieces.append(chunk)
+        self._held.write(chunk)
         return iter(())
 
     def close(self) -> Iterator[Record]:
         """The elements, and one record for each thing that keeps the whole from being an array."""
-        text = b"".join(self._pieces)
-        self._pieces = []
+        text = self._held.getvalue()
+        self._held = io.BytesIO()
         at = 0
         for start, end, fault in _elements(text):
-            begin = end - len(text[start:end].lstrip())
-            self.line += text.count(b"\n", at, begin)
-            at = begin
-            data = text[begin:end].rstrip()
-            if fault is None and len(data) > self.limits.record_bytes:
+            self.line += text.count(b"\n", at, start)
+            at = start
+            if fault is None and end - start > self.limits.record_bytes:
                 fault = _too_long(self.limits)
-            yield Record(data if fault is None else data[:SHOWN], self.line, fault)
+            yield Record(text[start : end if fault is None else min(end, start + SHOWN)], self.line, fault)
         self.line += text.count(b"\n", at)
 
 
-_ARRAY_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]|,', re.DOTALL)
-_DEPTH = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+# All that stands before the next bracket, or comma, that is in no string. Possessive, for there is nothing to go back
+# for: a string of a million escapes would otherwise cost a backtracking point each.
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
+_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}]?)", re.DOTALL)
+_TO_COMMA = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+([\[\]{},]?)", re.DOTALL)
+_OPENER = {b"]": ord("["), b"}": ord("{")}
+
+_Span = tuple[int, int, str | None]
 
 
-def _elements(text: bytes) -> Iterator[tuple[int, int, str | None]]:
+def _elements(text: bytes) -> Iterator[_Span]:
     """The elements of a JSON array as (start, end, fault): offsets into `text`, and why one cannot be read."""
-    start = text.find(b"[") + 1
-    depth, whole, comma = 0, start, False
-    for match in _ARRAY_TOKEN.finditer(text, start - 1):
-        token = match.group()
-        depth += _DEPTH.get(token, 0)
-        if (token == b"," and depth == 1) or depth == 0:
-            if text[start : match.start()].strip():
-                yield start, match.start(), None
-            elif comma or token == b",":
-                yield match.start(), match.end(), "a comma stands here without an element"
-            comma, start = token == b",", match.end()
-        if depth == 0:
-            if text[start:].strip():
-                yield start, len(text), "something follows the end of the array"
+    start, end = _trim(text, 0, len(text))
+    if text[start : start + 1] == b"[":
+        yield from _inside(text, start + 1)
+    elif start < end:
+        yield start, end, "this is no JSON array: it does not begin with a bracket"
+
+
+def _inside(text: bytes, start: int) -> Iterator[_Span]:
+    """The elements of the array whose first element begins at `start`, and what follows it."""
+    opened = bytearray(b"[")
+    whole = at = start  # `whole` is where a bracket closed what may be all of an element
+    comma: int | None = None  # the one before `start`, while nothing was said of it
+    while True:
+        match = (_TO_COMMA if len(opened) == 1 else _TO_BRACKET).match(text, at)
+        token, at = (match[1], match.end()) if match else (b"", len(text))
+        if not token:
+            yield from _torn(text, start, whole)
             return
-        if depth == 1:
-            whole = match.end()
-    if start < whole and not text[whole:].strip():  # the tear is between two elements
-        yield start, whole, None
-        start = whole
-    yield start, len(text), "the array is torn: the recording ends inside it"
+        if token in b"[{":
+            opened += token
+        elif len(opened) > 1:
+            fits = opened.pop() == _OPENER[token]
+            if len(opened) == 1:
+                whole = at if fits else start
+        elif token != b"}":  # a stray one is part of an element that is broken
+            first, last = _trim(text, start, at - 1)
+            ...

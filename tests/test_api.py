@@ -1,0 +1,185 @@
+"""The Python way in: what `validate` and `parse` take, give and raise."""
+
+import io
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mmsp_fsm
+from mmsp_fsm.model import TextDoneItem, ToolCallDoneItem, UniEvent, UniMessage, UsageMetadata
+from mmsp_fsm.wire import structure, to_json
+from tests.streams import HI, TIME, USAGE, c, c_done, error, stop, t
+
+HELLO = UniMessage(
+    content_items=[TextDoneItem(text="Hi")],
+    usage_metadata=UsageMetadata(**USAGE),
+    finish_reason="stop",
+    created_at=TIME,
+)
+STREAM = [*HI, stop()]
+BYTES = "\n".join(json.dumps(event) for event in STREAM).encode()
+
+
+def raising():
+    yield from HI
+    raise ConnectionResetError("peer went away")
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "hello.jsonl"
+    file.write_bytes(BYTES)
+    return file
+
+
+def ways(path):
+    yield "path", path
+    yield "path as str", str(path)
+    yield "bytes", BYTES
+    yield "bytearray", bytearray(BYTES)
+    yield "memoryview", memoryview(BYTES)
+    yield "binary file", io.BytesIO(BYTES)
+    yield "text file", io.StringIO(BYTES.decode())
+    yield "list", STREAM
+    yield "generator", iter(STREAM)
+    yield "model objects", [structure(event, UniEvent) for event in STREAM]
+
+
+def test_every_way_in_gives_the_same_message(path):
+    for name, stream in ways(path):
+        assert mmsp_fsm.parse(stream) == HELLO, name
+    for name, stream in ways(path):
+        report = mmsp_fsm.validate(stream)
+        assert (report.verdict, report.outcome, report.events, report.groups) == ("conforming", "stopped", 3, 1), name
+        assert report.message == HELLO, name
+
+
+def test_open_files_are_left_open(path):
+    with path.open("rb") as binary, path.open(encoding="utf-8") as text:
+        assert mmsp_fsm.parse(binary) == mmsp_fsm.parse(text) == HELLO
+        assert not binary.closed
+        assert not text.closed
+
+
+def test_the_report_names_a_path_and_nothing_else(path):
+    assert mmsp_fsm.validate(str(path)).source == str(path)
+    assert mmsp_fsm.validate(BYTES).source is None
+
+
+@pytest.mark.parametrize("wrong", [5, None, STREAM[0], object()], ids=repr)
+def test_what_is_no_stream_is_a_type_error(wrong):
+    with pytest.raises(TypeError, match="due|no stream"):
+        mmsp_fsm.validate(wrong)
+
+
+def test_an_async_stream_is_a_type_error():
+    async def events():
+        yield STREAM[0]
+
+    with pytest.raises(TypeError, match="async"):
+        mmsp_fsm.validate(events())
+
+
+def test_a_missing_file_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        mmsp_fsm.validate(tmp_path / "missing.jsonl")
+
+
+def test_rules_are_chosen_by_code_name_and_family():
+    broken = [HI[0], *HI, stop()]
+    assert [d.code for d in mmsp_fsm.validate(broken).diagnostics] == ["E406"]
+    assert mmsp_fsm.validate(broken, ignore=["done-content-mismatch"]).verdict == "conforming"
+    assert mmsp_fsm.validate(broken, select=["E3"]).verdict == "conforming"
+    assert mmsp_fsm.validate(broken, select=["E3", "e406"]).verdict == "violating"
+    with pytest.raises(mmsp_fsm.UnknownRuleError, match="did you mean group-left-open"):
+        mmsp_fsm.validate(broken, ignore=["group-left-opn"])
+    with pytest.raises(mmsp_fsm.UnknownRuleError, match="there is no rule 'E999'"):
+        mmsp_fsm.validate(broken, select=["E999"])
+
+
+def test_a_violation_is_raised_with_its_diagnostics():
+    with pytest.raises(mmsp_fsm.StreamProtocolError) as caught:
+        mmsp_fsm.parse([HI[0], *HI, stop()])
+    assert type(caught.value) is mmsp_fsm.StreamProtocolError
+    assert [d.code for d in caught.value.diagnostics] == ["E406"]
+    assert str(caught.value).startswith("E406 at event 2: the done item's text is not what the fragments carried")
+    assert isinstance(caught.value, mmsp_fsm.MMSPError)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_missing_end_is_an_incomplete_stream():
+    with pytest.raises(mmsp_fsm.IncompleteStreamError) as caught:
+        mmsp_fsm.parse(HI)
+    assert [d.code for d in caught.value.diagnostics] == ["E307"]
+
+
+@pytest.mark.parametrize(("arguments", "code"), [('{"a": "' + "x" * 300, "E404"), ("[1]", "E405")])
+def test_arguments_that_are_no_object_are_carried(arguments, code):
+    with pytest.raises(mmsp_fsm.ToolCallArgumentParseError) as caught:
+        mmsp_fsm.parse([c(arguments, "f", "c1"), c_done({}), stop("tool_call")])
+    raised = caught.value
+    assert [d.code for d in raised.diagnostics] == [code]
+    assert (raised.tool_name, raised.tool_call_id, raised.raw_arguments_length) == ("f", "c1", len(arguments))
+    assert len(raised.raw_arguments_preview) <= 160
+    assert raised.raw_arguments_preview.startswith(arguments[:3])
+
+
+def test_a_failed_stream_carries_its_error_and_done_items():
+    with pytest.raises(mmsp_fsm.StreamFailedError) as caught:
+        mmsp_fsm.parse([*HI, t("cut"), error(status=503)])
+    assert caught.value.error == {"type": "UpstreamError", "message": "gone", "status": 503}
+    assert caught.value.done_items == (TextDoneItem(text="Hi"),)
+    assert str(caught.value) == "the stream ended with UpstreamError: gone"
+
+
+def test_an_exception_of_the_iterable_is_the_stream_s():
+    report = mmsp_fsm.validate(raising())
+    assert (report.verdict, report.outcome) == ("conforming", "failed")
+    with pytest.raises(mmsp_fsm.StreamFailedError, match="ConnectionResetError: peer went away"):
+        mmsp_fsm.parse(raising())
+
+
+def test_exceptions_survive_pickling():
+    for stream in (HI, [*HI, error()], [c("[", "f", "c1"), c_done({}), stop("tool_call")]):
+        with pytest.raises(mmsp_fsm.MMSPError) as caught:
+            mmsp_fsm.parse(stream)
+        copy = pickle.loads(pickle.dumps(caught.value))
+        assert (type(copy), str(copy)) == (type(caught.value), str(caught.value))
+
+
+def test_messages_print_every_digit():
+    message = mmsp_fsm.parse([c('{"id": 12345678901234567890}', "f", "c1"), c_done({"id": 12345678901234567890}),
+                              stop("tool_call")])  # fmt: skip
+    assert message.content_items == [
+        ToolCallDoneItem(name="f", tool_call_id="c1", arguments={"id": 12345678901234567890})
+    ]
+    assert "12345678901234567890" in json.dumps(to_json(message))
+
+
+def test_a_step_tells_what_happened():
+    checker = mmsp_fsm.StreamChecker()
+    steps = [checker.feed(event) for event in STREAM]
+    assert [(step.event, step.state) for step in steps] == [(0, "text_open"), (1, "between_groups"), (2, "stopped")]
+    assert [move.action for step in steps for move in step.moves] == ["open", "close", "finish"]
+    step = checker.feed(HI[0])
+    assert [(d.code, d.event, d.state, d.expected) for d in step.diagnostics] == [("E305", 3, "stopped", ("end",))]
+    assert checker.close() is checker.close()
+
+
+def test_the_front_door_offers_what_it_lists():
+    assert dir(mmsp_fsm) == sorted(mmsp_fsm.__all__)
+    for name in mmsp_fsm.__all__:
+        assert getattr(mmsp_fsm, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        mmsp_fsm.nothing  # noqa: B018
+
+
+def test_importing_the_package_imports_little():
+    code = "import sys, mmsp_fsm; print(sorted(m for m in sys.modules if m.startswith('mmsp_fsm')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          cwd=Path(__file__).parent.parent)  # fmt: skip
+    assert done.stdout.strip() == "['mmsp_fsm']"
