@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
     from mmsp_fsm.checker import Step, StreamChecker
-    from mmsp_fsm.diagnostics import Diagnostic, Excerpt, Related, StreamReport, Summary, Unreadable
+    from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport, Summary, Unreadable
     from mmsp_fsm.errors import (
         DefinitionError,
         IncompleteStreamError,
@@ -36,7 +36,6 @@ __version__ = "0.1.0"
 __all__ = [
     "DefinitionError",
     "Diagnostic",
-    "Excerpt",
     "IncompleteStreamError",
     "Limits",
     "MMSPError",
@@ -61,7 +60,7 @@ __all__ = [
 _HOMES = {
     "api": ("parse", "validate"),
     "checker": ("Step", "StreamChecker"),
-    "diagnostics": ("Diagnostic", "Excerpt", "Related", "StreamReport", "Summary", "Unreadable"),
+    "diagnostics": ("Diagnostic", "Related", "StreamReport", "Summary", "Unreadable"),
     "errors": (
         "DefinitionError",
         "IncompleteStreamError",

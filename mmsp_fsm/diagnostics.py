@@ -5,10 +5,9 @@ These are plain values. Text, JSON, SARIF and exceptions are views of them; noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from mmsp_fsm.definition import Rule, Severity
 from mmsp_fsm.model import DoneItem, UniMessage
@@ -18,32 +17,18 @@ Outcome = Literal["stopped", "failed", "truncated"]
 
 
 @frozen
-class Excerpt:
-    """A record as it stands, cut to what a person can read, with the faulty part marked.
-
-    `text` is raw model output: whoever shows it escapes it. `start` and `end` are 0-based character offsets
-    into `text` of the part that the diagnostic points at; `cut_before` and `cut_after` say whether more of the
-    record stands on either side.
-    """
-
-    text: str
-    start: int = 0
-    end: int = 0
-    cut_before: bool = False
-    cut_after: bool = False
-
-
-@frozen
 class Related:
     """Another place that a diagnostic speaks of, such as the fragment that opened the group.
 
-    `event` is the record's 0-based index in its stream, `line` its 1-based line (None without a file).
+    `event` is the record's 0-based index in its stream, `line` its 1-based line (None without a file); `pointer` and
+    `record` as in a diagnostic.
     """
 
     event: int
     line: int | None
     message: str
-    excerpt: Excerpt | None = None
+    pointer: str = ""
+    record: bytes | None = None
 
 
 @frozen
@@ -53,6 +38,8 @@ class Diagnostic:
     `event` is the 0-based index of the record in its stream (for a missing end, the number of records read);
     `line` the 1-based line at which the record begins, None without a file; `pointer` a JSON pointer (RFC 6901)
     into the record; `state` and `expected` are the machine's state and the symbols that it would have accepted.
+    `record` is the beginning of the record as it stands, None where there is none: raw model output, so whoever shows
+    it escapes it.
     """
 
     rule: Rule
@@ -63,7 +50,7 @@ class Diagnostic:
     state: str
     expected: tuple[str, ...]
     related: tuple[Related, ...] = ()
-    excerpt: Excerpt | None = None
+    record: bytes | None = None
 
     @property
     def code(self) -> str:
@@ -130,22 +117,16 @@ class Summary:
     warnings: int = 0
     unreadable: int = 0
 
-    @classmethod
-    def of(cls, reports: Iterable[StreamReport], unreadable: int = 0) -> Summary:
-        """Add up `reports`; `unreadable` is the number of sources that could not be read."""
-        total = cls(unreadable=unreadable)
-        for report in reports:
-            total = total.plus(report)
-        return total
-
-    def plus(self, report: StreamReport) -> Summary:
-        """These totals with one more stream."""
-        return Summary(
+    def plus(self, one: StreamReport | Unreadable) -> Summary:
+        """These totals with one more stream, or one more source that could not be read."""
+        if isinstance(one, Unreadable):
+            return evolve(self, unreadable=self.unreadable + 1)
+        return evolve(
+            self,
             streams=self.streams + 1,
-            conforming=self.conforming + report.conforming,
-            violating=self.violating + (not report.conforming),
-            events=self.events + report.events,
-            errors=self.errors + report.errors,
-            warnings=self.warnings + report.warnings,
-            unreadable=self.unreadable,
+            conforming=self.conforming + one.conforming,
+            violating=self.violating + (not one.conforming),
+            events=self.events + one.events,
+            errors=self.errors + one.errors,
+            warnings=self.warnings + one.warnings,
         )

@@ -6,11 +6,21 @@ Each law is a function that yields the sentences of what breaks it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from keyword import iskeyword
 
 from attrs import asdict
 
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.errors import DefinitionError
+
+LOOKED_UP = {
+    "event_type": "event_type",
+    "content_items": "items",
+    "usage_metadata": "usage",
+    "finish_reason": "finish_reason",
+    "created_at": "time",
+}
+"""The fields of an event that are read by their names."""
 
 
 def check(definition: Definition) -> None:
@@ -32,13 +42,13 @@ def _kinds(definition: Definition) -> Iterator[str]:
         if not name.isidentifier() or name != name.lower():
             yield f"{where}: a kind's name is lower case letters, digits and _"
         fields = [header.name for header in kind.header]
-        for taken in ("type", definition.fidelity.key, kind.grows):
-            if taken in fields:
-                yield f"{where}.header declares {taken}, which is taken"
-        if len(set(fields)) < len(fields):
-            yield f"{where}.header declares a field twice"
-        if not kind.grows.isidentifier():
-            yield f"{where}.grows is no field name: {kind.grows!r}"
+        for field in (kind.grows, *fields):
+            if not field.isidentifier() or iskeyword(field):
+                yield f"{where}: {field!r} is no field name"
+            if field in ("type", definition.fidelity.key):
+                yield f"{where}: {field} is a field of every item, so no kind declares it"
+        if len({kind.grows, *fields}) <= len(fields):
+            yield f"{where} declares a field twice"
         if kind.told_by is not None and kind.told_by not in fields:
             yield f"{where}.told_by is {kind.told_by}, a field that its header does not declare"
         for field in kind.one_piece_when:
@@ -53,12 +63,23 @@ def _kinds(definition: Definition) -> Iterator[str]:
 
 
 def _events(definition: Definition) -> Iterator[str]:
-    for name in definition.event.types:
-        if name not in ("delta", "stop"):
-            yield f"event.types holds {name!r}; an event is a delta or a stop"
-    names = [field.name for field in definition.event.field]
-    if len(set(names)) < len(names):
-        yield "event.field declares a field twice"
+    event = definition.event
+    if sorted(event.types) != ["delta", "stop"]:
+        yield f"event.types is {list(event.types)}; an event is a delta or a stop"
+    names = [entry.name for entry in event.field]
+    for key, words in (
+        ("event.field", names),
+        ("event.finish_reasons", event.finish_reasons),
+        ("usage.counts", definition.usage.counts),
+    ):
+        if len(set(words)) < len(words):
+            yield f"{key} names one twice"
+    for name, holds in LOOKED_UP.items():
+        if not any((entry.name, entry.holds) == (name, holds) for entry in event.field):
+            yield f"event.field lacks {name}, which holds {holds!r}"
+    for entry in event.field:
+        if entry.holds == "constant" and entry.value is None:
+            yield f"event.field.{entry.name} holds a constant, and has no value"
     for name, reason in definition.finish_reasons.items():
         if name not in definition.event.finish_reasons:
             yield f"finish_reason.{name} is not in event.finish_reasons"
@@ -96,6 +117,8 @@ def _total(definition: Definition) -> Iterator[str]:
         for to in (cell.to, *(guard.to for guard in cell.guards)):
             if to not in definition.states:
                 yield f"the row {state} x {symbol} goes to {to}, which is no state"
+        if not cell.legal and not cell.says and symbol not in ("unknown", "unreadable"):
+            yield f"the row {state} x {symbol} is a violation, and says nothing"
 
 
 def _reachable(definition: Definition) -> Iterator[str]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from attrs import define, evolve, field
 
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import Diagnostic, Related
-from mmsp_fsm.excerpts import excerpt
+from mmsp_fsm.jsonvalues import Foreign
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.signs import Finding
 from mmsp_fsm.streambuilder import Move, StreamBuilder
+from mmsp_fsm.wire import to_base64
+
+KEPT = 1 << 16
+"""Bytes of a record that a diagnostic keeps, so that a stream's diagnostics take little memory whatever they show."""
 
 
 @define
@@ -63,7 +70,7 @@ class Ledger:
             state=move.before,
             expected=builder.expected(move),
             related=self._related(move),
-            excerpt=excerpt(place.record, finding.pointer) if place.record is not None else None,
+            record=_beginning(place.record),
         )
         self.kept.append(diagnostic)
         return diagnostic
@@ -79,5 +86,17 @@ class Ledger:
             return ()
         opened = group.opened
         message = f"the {group.kind.name} group was opened here"
-        shown = excerpt(opened.record, "/content_items/0") if opened.record is not None else None
-        return (Related(opened.event, opened.line, message, shown),)
+        return (Related(opened.event, opened.line, message, "/content_items/0", _beginning(opened.record)),)
+
+
+def _beginning(record: Any) -> bytes | None:
+    """What is kept of a record to show it: its bytes as read, or the JSON of an in-process value."""
+    if record is None or isinstance(record, bytes):
+        return record and record[:KEPT]
+    return json.dumps(record, default=_stand_in, ensure_ascii=False).encode("utf-8", "surrogatepass")[:KEPT]
+
+
+def _stand_in(value: object) -> str:
+    if isinstance(value, bytes):
+        return to_base64(value)
+    return f"<{value.name if isinstance(value, Foreign) else type(value).__name__}>"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import evolve, fields, frozen
-from cattrs import BaseValidationError, Converter, transform_error
-from cattrs.gen import make_dict_structure_fn, override
+from attrs import evolve, field, fields, frozen
+from cattrs import BaseValidationError, Converter
 
 from mmsp_fsm.definition import (
     Action,
@@ -27,24 +27,39 @@ from mmsp_fsm.definition import (
 )
 from mmsp_fsm.errors import DefinitionError
 from mmsp_fsm.laws import check
-from mmsp_fsm.structuring import exactly, strict_converter
+from mmsp_fsm.structuring import exactly, faults, strict_converter
 
 T = TypeVar("T")
 
 
-@frozen
+@frozen(kw_only=True)
 class Row:
-    """A row of the table as written, `{kind}` and all: a transition, a violation (`rules`) or a guard (`when`)."""
+    """A transition as written, `{kind}` and all."""
 
     source: str | list[str]
     on: str | list[str]
     to: str
     do: tuple[Action, ...] = ()
-    rules: tuple[str, ...] = ()
-    rule: str | None = None
-    when: Predicate | None = None
-    where: Property | None = None
+    where: Property | None = field(default=None, init=False)
+    says: str = field(default="", init=False)
+
+
+@frozen(kw_only=True)
+class ViolationRow(Row):
+    """A violation as written."""
+
+    rules: tuple[str, ...]
     says: str = ""
+
+
+@frozen(kw_only=True)
+class GuardRow(Row):
+    """A guard as written."""
+
+    when: Predicate
+    rule: str
+    says: str
+    where: Property | None = None
 
 
 @frozen
@@ -54,8 +69,15 @@ class MachineRows:
     states: tuple[State, ...]
     symbols: tuple[Symbol, ...]
     transitions: tuple[Row, ...]
-    violations: tuple[Row, ...]
-    guards: tuple[Row, ...]
+    violations: tuple[ViolationRow, ...]
+    guards: tuple[GuardRow, ...]
+
+
+@frozen(kw_only=True)
+class Written(Grammar):
+    """mmsp.toml as written."""
+
+    machine: MachineRows
 
 
 def grammar_folder() -> Path:
@@ -79,15 +101,14 @@ def load(folder: Path) -> Definition:
 def build(grammar: Mapping[str, Any], catalogue: Mapping[str, Any]) -> Definition:
     """Make the definition of a grammar and a rule catalogue as TOML gives them. Raises `DefinitionError`."""
     content = dict(grammar)
-    machine = _structure(content.pop("machine", {}), MachineRows, "mmsp.toml: machine")
     content["kinds"], content["finish_reasons"] = content.pop("kind", {}), content.pop("finish_reason", {})
-    written = _structure(content, Grammar, "mmsp.toml")
+    written = _structure(content, Written, "mmsp.toml")
     rules = _structure(catalogue, dict[str, Rule], "rules.toml")
-    kinds = {name: evolve(kind, name=name) for name, kind in written.kinds.items()}
+    machine, kinds = written.machine, {name: evolve(kind, name=name) for name, kind in written.kinds.items()}
     definition = Definition(
         **{field.name: getattr(written, field.name) for field in fields(Grammar)} | {"kinds": kinds},
-        states={state.name: state for state in _each_kind(machine.states, kinds)},
-        symbols={symbol.name: symbol for symbol in _each_kind(machine.symbols, kinds)},
+        states=_each_kind("states", machine.states, kinds),
+        symbols=_each_kind("symbols", machine.symbols, kinds),
         cells=_cells(machine, kinds),
         rules={code: evolve(rule, code=code) for code, rule in rules.items()},
     )
@@ -102,20 +123,21 @@ def _toml(path: Path) -> dict[str, Any]:
         raise DefinitionError(f"{path.name} is not TOML: {error}") from None
 
 
-def _structure(value: Mapping[str, Any], into: type[T], file: str) -> T:
+def _structure(value: object, into: type[T], file: str) -> T:
     try:
         return _converter().structure(value, into)
-    except BaseValidationError as error:
-        faults = "; ".join(transform_error(error, path=""))
-        raise DefinitionError(f"{file}: {faults.replace(' @ .', ' at ')}") from None
+    except (BaseValidationError, TypeError, AttributeError) as error:
+        sentences = []
+        for path, what in faults(error):
+            key = re.sub(r"^(kind|finish_reason)s\b|\.source$", lambda part: part[1] or ".from", path)
+            sentences.append(f"{file}: {key}: {what}" if key else f"{file}: {what}")
+        raise DefinitionError("; ".join(sentences)) from None
 
 
 @cache
 def _converter() -> Converter:
-    converter = strict_converter()
+    converter = strict_converter(source="from")
     converter.register_structure_hook(str | list[str], _string_or_strings)
-    row = make_dict_structure_fn(Row, converter, _cattrs_forbid_extra_keys=True, source=override(rename="from"))
-    converter.register_structure_hook(Row, row)
     return converter
 
 
@@ -126,40 +148,42 @@ def _string_or_strings(value: object, _: object) -> object:
 Named = TypeVar("Named", State, Symbol)
 
 
-def _each_kind(rows: tuple[Named, ...], kinds: Mapping[str, Kind]) -> Iterator[Named]:
+def _each_kind(part: str, rows: tuple[Named, ...], kinds: Mapping[str, Kind]) -> dict[str, Named]:
+    named: dict[str, Named] = {}
     for row in rows:
-        if "{kind}" not in row.name:
-            yield row
-            continue
-        for kind in kinds:
-            yield evolve(row, name=_fill(row.name, kind), title=_fill(row.title, kind), kind=kind)
+        for kind in kinds if "{kind}" in row.name else [""]:
+            one = evolve(row, name=_fill(row.name, kind), title=_fill(row.title, kind), kind=kind or row.kind)
+            if one.name in named:
+                raise DefinitionError(f"mmsp.toml: machine.{part} names {one.name} twice")
+            named[one.name] = one
+    return named
 
 
 def _cells(machine: MachineRows, kinds: Mapping[str, Kind]) -> dict[tuple[str, str], Cell]:
     cells: dict[tuple[str, str], Cell] = {}
-    for part, rows in (("transitions", machine.transitions), ("violations", machine.violations)):
-        for number, row in enumerate(rows):
-            if part == "violations" and not row.rules:
-                raise DefinitionError(f"mmsp.toml: machine.violations[{number}] names no rules")
-            if part == "transitions" and row.rules:
-                raise DefinitionError(f"mmsp.toml: machine.transitions[{number}] is legal, yet it names rules")
+    rows: dict[tuple[str, str], str] = {}
+    for part, written in (("transitions", machine.transitions), ("violations", machine.violations)):
+        for number, row in enumerate(written):
+            key = f"machine.{part}[{number}]"
+            rules = row.rules if isinstance(row, ViolationRow) else ()
+            if isinstance(row, ViolationRow) and not rules:
+                raise DefinitionError(f"mmsp.toml: {key} names no rules")
             for state, symbol, to, says in _places(row, kinds):
                 if (state, symbol) in cells:
+                    first = rows[state, symbol]
                     raise DefinitionError(
-                        f"mmsp.toml: machine.{part}[{number}] gives the cell {state} x {symbol} a second outcome"
+                        f"mmsp.toml: {key} gives the cell {state} x {symbol} a second outcome, after {first}"
                     )
-                cells[state, symbol] = Cell(state, symbol, to, row.do, row.rules, says)
-    for number, row in enumerate(machine.guards):
-        if row.when is None or row.rule is None:
-            raise DefinitionError(f"mmsp.toml: machine.guards[{number}] needs `when` and `rule`")
-        for state, symbol, to, says in _places(row, kinds):
+                rows[state, symbol] = key
+                cells[state, symbol] = Cell(state, symbol, to, row.do, rules, says)
+    for number, guard in enumerate(machine.guards):
+        for state, symbol, to, says in _places(guard, kinds):
             cell = cells.get((state, symbol))
             if cell is None or not cell.legal:
-                raise DefinitionError(
-                    f"mmsp.toml: machine.guards[{number}] guards {state} x {symbol}, which is no transition"
-                )
-            guard = Guard(row.when, row.rule, to, row.do, says)
-            cells[state, symbol] = evolve(cell, guards=(*cell.guards, guard))
+                key = f"machine.guards[{number}]"
+                raise DefinitionError(f"mmsp.toml: {key} guards {state} x {symbol}, which is no transition")
+            guards = (*cell.guards, Guard(guard.when, guard.rule, to, guard.do, says))
+            cells[state, symbol] = evolve(cell, guards=guards)
     return cells
 
 

@@ -21,7 +21,7 @@ from cattrs import BaseValidationError, Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, Item, UniEvent, UniMessage
-from mmsp_fsm.structuring import strict_converter
+from mmsp_fsm.structuring import faults, strict_converter
 
 T = TypeVar("T")
 
@@ -68,12 +68,8 @@ def structure(value: object, into: type[T]) -> T:
     """
     try:
         return _converter(base64=True).structure(value, into)
-    except BaseValidationError as error:
-        from cattrs import transform_error
-
-        raise ValueError("; ".join(transform_error(error, path=""))) from None
-    except (TypeError, KeyError) as error:
-        raise ValueError(str(error)) from None
+    except (BaseValidationError, ValueError, TypeError) as error:
+        raise ValueError("; ".join(f"{path}: {what}" if path else what for path, what in faults(error))) from None
 
 
 @cache

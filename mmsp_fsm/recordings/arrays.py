@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
+
+WHITE = b" \t\r\n"
+"""JSON's white space, and no more: a form feed or a NUL is content."""
 
 # All that stands before the next bracket, or comma, that is in no string. Possessive, for there is nothing to go back
 # for: a string of a million escapes would otherwise cost a backtracking point each.
@@ -15,7 +18,6 @@ _TO_COMMA = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+([\[\]{},]?)", re
 _OPENER = {b"]": ord("["), b"}": ord("{")}
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-_WHITE = b" \t\r\n"
 
 
 @frozen
@@ -44,7 +46,8 @@ def _inside(text: bytes, at: int) -> Iterator[Element]:
     opened = bytearray(b"[")
     start = whole = at  # where this element begins, and where a bracket closed what may be all of it
     broken = False  # whether its brackets do not fit
-    separator: Element | None = None  # the comma before it
+    comma: int | None = None  # the one before it
+    told = False  # whether that one was told of: a row of commas is one fault
     while True:
         match = (_TO_COMMA if len(opened) == 1 else _TO_BRACKET).match(text, at)
         token, at = (match[1], match.end()) if match else (b"", len(text))
@@ -59,11 +62,37 @@ def _inside(text: bytes, at: int) -> Iterator[Element]:
         elif token == b"}":
             broken = True  # a stray one is part of its element
         else:
-            element = _trim(text, start, at - 1)
-            comma = Element(at - 1, at, "a comma stands here without an element")
-            if element is not None:
+            lone = at - 1 if token == b"," else comma
+            if element := _trim(text, start, at - 1):
                 yield element
-            elif separator is None and token == b",":
-                yield comma
-            elif separator is not None and not separator.fault:
-                ...
+                told = False
+            elif lone is not None and not told:
+                yield Element(lone, lone + 1, "a comma stands here without an element")
+                told = True
+            comma, start, whole, broken = at - 1, at, at, False
+            if token == b"]":
+                break
+    if rest := _trim(text, at, len(text)):
+        yield evolve(rest, fault="something follows the end of the array")
+
+
+def _torn(text: bytes, start: int, whole: int) -> Iterator[Element]:
+    """What stands after the last comma of an array that does not end: one fault, after an element that is whole."""
+    rest = _trim(text, whole, len(text))
+    if whole > start and rest is None:
+        yield Element(_begin(text, start), whole)
+    else:
+        rest = _trim(text, start, len(text))
+    rest = rest or Element(len(text), len(text))
+    yield evolve(rest, fault="the array is torn: the recording ends inside it")
+
+
+def _trim(text: bytes, start: int, end: int) -> Element | None:
+    """What stands between two offsets, without the white space around it; None where nothing does."""
+    start = _begin(text, start)
+    return Element(start, start + len(text[start:end].rstrip(WHITE))) if start < end else None
+
+
+def _begin(text: bytes, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return match.end() if match else start

@@ -45,6 +45,7 @@ class Teller:
 
     suffix: str
     _at: int = 0  # where the first line begins that is not looked at yet
+    _seen: int = 0  # up to where no line end is found
     _first: bool = True  # whether nothing but blank lines came before it
     _closed: bool = False  # whether the first line holds an array and its end
 
@@ -54,11 +55,12 @@ class Teller:
             if len(head) < len(BOM) and BOM.startswith(head):
                 return None
             self._at = len(BOM) if head.startswith(BOM) else 0
-        while end := _LINE_END.search(head, self._at, HEAD):
+        while end := _LINE_END.search(head, max(self._at, self._seen), HEAD):
             told = self._tell(bytes(head[self._at : end.start()]))
             if told is not None:
                 return told
             self._at = end.end()
+        self._seen = len(head)
         told = self._tell_early(bytes(head[self._at : HEAD]))
         return self.settle(head) if told is None and len(head) >= HEAD else told
 
@@ -74,7 +76,7 @@ class Teller:
 
     def _tell_early(self, line: bytes) -> Format | None:
         """What a line decides that may not be whole."""
-        if line.lstrip(b" \t").startswith(b"{"):
+        if line.lstrip(b" \t").startswith((b"{", b"[") if self._closed else b"{"):
             return "jsonl"
         return "sse" if _FIELD.match(line) else None
 
@@ -88,9 +90,7 @@ class Teller:
         if not text:
             return None
         first, self._first = self._first, False
-        if first and _ARRAY.match(text):
-            return self._tell_array(text, more=more)
-        return "jsonl" if self._closed and text.startswith(b"[") else None
+        return self._tell_array(text, more=more) if first and _ARRAY.match(text) else None
 
     def _tell_array(self, text: bytes, *, more: bool) -> Format | None:
         """What the first line decides where it begins an array: one that stays open goes on in the next line.

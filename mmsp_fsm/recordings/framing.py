@@ -15,14 +15,13 @@ from typing import Protocol
 from attrs import define, field, frozen
 
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.recordings.arrays import WHITE, elements
 
 SHOWN = 256
 """Bytes that are kept of a record that is too long to read, to show what it was."""
 
 _PREFIX = b"data: "
-
-BLANK = b" \t\r\n"
-"""JSON's white space, and no more: a form feed or a NUL is content. What holds nothing else is no record."""
+"""What may stand in a line beside its record's bytes."""
 
 
 @frozen
@@ -113,13 +112,14 @@ class JsonLines:
             line, size = line[:-1], size - 1
         if size > self.limits.record_bytes:
             yield Record(line[:SHOWN], number, _too_long(self.limits))
-        elif line.strip(BLANK):
+        elif line.strip(WHITE):
             yield Record(line, number)
 
 
 _SSE_LINE_END = re.compile(rb"\r\n|\r|\n")
 # What stands before the colon of an event where something was lost: JSON, binary data, the middle of a torn record.
 _NO_FIELD = re.compile(rb"[^\t -~]|[\"\[\]{}]")
+_NO_FIELD_SAYS = "this line is no field of server-sent events: it does not begin with `data:`"
 
 
 @define
@@ -128,7 +128,7 @@ class ServerSentEvents:
 
     Lines end at LF, CR or CRLF. Comments and other fields carry nothing; nor does the done marker, of which
     `marker_seen` tells whether it came. A line that cannot be a field ends the block before it and is a record that
-    cannot be read, for that is what it was before its `data:` was lost.
+    cannot be read: something of it was lost.
     """
 
     limits: Limits
@@ -179,11 +179,12 @@ class ServerSentEvents:
             self._take(value.removeprefix(b" "), size - len(line))
         elif self._lost_its_field(line[:SHOWN]):
             yield from self._end_block()
-            yield Record(line[:SHOWN], number, "this line is no field of server-sent events: `data:` is missing")
+            yield Record(line[:SHOWN], number, _NO_FIELD_SAYS)
 
     def _lost_its_field(self, line: bytes) -> bool:
-        name = line.partition(b":")[0]
-        return name.strip() == b"data" or (_NO_FIELD.search(name) is not None and line.strip() != self.done_marker)
+        name, _, value = line.partition(b":")
+        lost = value if name.strip() == b"data" else line if _NO_FIELD.search(name) else b""
+        return lost.strip() not in (b"", self.done_marker)
 
     def _take(self, value: bytes, cut: int) -> None:
         """Add a data line; `cut` is how many bytes of it are not held."""
@@ -206,7 +207,7 @@ class ServerSentEvents:
             self.marker_seen = True
         elif size > self.limits.record_bytes:
             yield Record(data, self._began, _too_long(self.limits))
-        elif data.strip(BLANK):
+        elif data.strip(WHITE):
             yield Record(data, self._began)
 
 
@@ -231,51 +232,11 @@ class JsonArray:
         text = self._held.getvalue()
         self._held = io.BytesIO()
         at = 0
-        for start, end, fault in _elements(text):
+        for element in elements(text):
+            start, end, fault = element.start, element.end, element.fault
             self.line += text.count(b"\n", at, start)
             at = start
             if fault is None and end - start > self.limits.record_bytes:
                 fault = _too_long(self.limits)
             yield Record(text[start : end if fault is None else min(end, start + SHOWN)], self.line, fault)
         self.line += text.count(b"\n", at)
-
-
-# All that stands before the next bracket, or comma, that is in no string. Possessive, for there is nothing to go back
-# for: a string of a million escapes would otherwise cost a backtracking point each.
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+'
-_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+([\[\]{}]?)", re.DOTALL)
-_TO_COMMA = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+([\[\]{},]?)", re.DOTALL)
-_OPENER = {b"]": ord("["), b"}": ord("{")}
-
-_Span = tuple[int, int, str | None]
-
-
-def _elements(text: bytes) -> Iterator[_Span]:
-    """The elements of a JSON array as (start, end, fault): offsets into `text`, and why one cannot be read."""
-    start, end = _trim(text, 0, len(text))
-    if text[start : start + 1] == b"[":
-        yield from _inside(text, start + 1)
-    elif start < end:
-        yield start, end, "this is no JSON array: it does not begin with a bracket"
-
-
-def _inside(text: bytes, start: int) -> Iterator[_Span]:
-    """The elements of the array whose first element begins at `start`, and what follows it."""
-    opened = bytearray(b"[")
-    whole = at = start  # `whole` is where a bracket closed what may be all of an element
-    comma: int | None = None  # the one before `start`, while nothing was said of it
-    while True:
-        match = (_TO_COMMA if len(opened) == 1 else _TO_BRACKET).match(text, at)
-        token, at = (match[1], match.end()) if match else (b"", len(text))
-        if not token:
-            yield from _torn(text, start, whole)
-            return
-        if token in b"[{":
-            opened += token
-        elif len(opened) > 1:
-            fits = opened.pop() == _OPENER[token]
-            if len(opened) == 1:
-                whole = at if fits else start
-        elif token != b"}":  # a stray one is part of an element that is broken
-            first, last = _trim(text, start, at - 1)
-            ...

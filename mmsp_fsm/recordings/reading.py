@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -11,15 +12,12 @@ from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.formats import BOM, Format, detect
+from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import Framing, JsonArray, JsonLines, Record, ServerSentEvents
 from mmsp_fsm.recordings.sources import Source
 
 CHUNK = 1 << 18
 """Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
-
-HEAD = 1 << 16
-"""Bytes in which the format is told, at most."""
 
 
 class Recording:
@@ -39,8 +37,8 @@ class Recording:
         format: Format | None = None,  # noqa: A002
     ) -> None:
         self._file = file
-        self._head = self._read_head()
-        self.format: Format = format or detect(self._head, suffix)
+        self._ended = False
+        self._head, self.format = self._read_head(suffix, format)
         self._marker = definition.recording.done_marker.encode()
         self._framing: Framing = self._make_framing(limits)
 
@@ -55,8 +53,8 @@ class Recording:
         return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
 
     def __iter__(self) -> Iterator[Record]:
-        yield from self._framing.feed(self._head.removeprefix(BOM))
-        self._head = b""
+        head, self._head = self._head, b""
+        yield from self._framing.feed(head)
         while chunk := self._read():
             yield from self._framing.feed(chunk)
         yield from self._framing.close()
@@ -68,26 +66,39 @@ class Recording:
             return ServerSentEvents(limits, self._marker)
         return JsonArray(limits)
 
-    def _read_head(self) -> bytes:
-        """The first bytes, up to a first line that holds something: a pipe may give them one by one."""
-        head = b""
-        while len(head) < HEAD and b"\n" not in head.lstrip():
-            chunk = self._read()
-            if not chunk:
-                break
+    def _read_head(self, suffix: str, format: Format | None) -> tuple[bytes, Format]:  # noqa: A002
+        """The first bytes, without a byte order mark, and the format. No more is read than tells it: a pipe is live."""
+        teller = Teller(suffix)
+        head = bytearray()
+        told: Format | None = None
+        while told is None and (chunk := self._read()):
             head += chunk
-        return head
+            told = teller.look(head)
+            if format is not None and len(head) >= len(BOM):
+                break
+        return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
 
     def _read(self) -> bytes:
-        read = getattr(self._file, "read1", self._file.read)
-        chunk = read(CHUNK)
-        if isinstance(chunk, bytes):
-            return chunk
-        if isinstance(chunk, (bytearray, memoryview)):
-            return bytes(chunk)
+        """The next bytes; none at the end, after which the file is not asked again (a terminal would wait)."""
+        if self._ended:
+            return b""
+        chunk: object = getattr(self._file, "read1", self._file.read)(CHUNK)
+        if isinstance(chunk, bytes) and not chunk and not _waits(self._file):
+            chunk = self._file.read(1)  # `read1` says the same of the end and of nothing yet
         if chunk is None:
             raise BlockingIOError("the file has nothing to read at the moment; give one that waits")
-        raise TypeError(f"a file opened in binary mode is due; this one gave {type(chunk).__name__}")
+        if not isinstance(chunk, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a file opened in binary mode is due; this one gave {type(chunk).__name__}")
+        self._ended = not chunk
+        return bytes(chunk)
+
+
+def _waits(file: BinaryIO) -> bool:
+    """Whether reading from `file` waits until there is something to read, or the end."""
+    try:
+        return os.get_blocking(file.fileno())
+    except (AttributeError, OSError, TypeError, ValueError):  # no descriptor, or none that this platform can ask
+        return True
 
 
 def feed_recording(

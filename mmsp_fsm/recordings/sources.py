@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import io
-import json
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from attrs import frozen
 
 from mmsp_fsm.diagnostics import Unreadable
-from mmsp_fsm.recordings.formats import BOM
+from mmsp_fsm.recordings.peeking import holds_events
 
 SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
 """What a recording inside a folder is told by. A file that is named itself may have any suffix."""
@@ -24,10 +24,8 @@ SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
 STDIN = "<stdin>"
 """How standard input is named in reports."""
 
-PEEK = 1 << 16
-"""Bytes of a `.json` file in a folder that are looked at to tell whether it is a recording."""
 
-EVENT_KEYS = ("event_type", "content_items", "error")
+_ANY_FOLDERS = "**"
 
 
 @frozen
@@ -43,60 +41,56 @@ class Source:
         return self.path.suffix.lower() if self.path is not None else ""
 
     def open(self) -> BinaryIO:
-        """Open it for reading bytes. Raises OSError."""
-        if self.path is not None:
-            return self.path.open("rb")
-        # A copy of the descriptor, so that closing the source leaves the process its standard input.
-        return io.BufferedReader(io.FileIO(os.dup(_stdin().fileno()), "rb")) if _has_fileno() else _stdin()
+        """Open it for reading bytes; closing that leaves the process its standard input. Raises OSError."""
+        return self.path.open("rb") if self.path is not None else _open_stdin()
 
 
-def _stdin() -> BinaryIO:
-    if sys.stdin is None or sys.stdin.closed:
+def _open_stdin() -> BinaryIO:
+    if _stdin_is_closed():
         raise OSError("standard input is closed")
-    return sys.stdin.buffer
-
-
-def _has_fileno() -> bool:
     try:
-        _stdin().fileno()
-    except io.UnsupportedOperation:
-        return False
-    return True
+        descriptor = os.dup(sys.stdin.fileno())
+    except (AttributeError, io.UnsupportedOperation):  # a test's or a notebook's stand-in, which has no descriptor
+        buffer = getattr(sys.stdin, "buffer", None)
+        return io.BytesIO(buffer.read() if buffer is not None else sys.stdin.read().encode("utf-8", "surrogatepass"))
+    return open(descriptor, "rb")
+
+
+def _stdin_is_closed() -> bool:
+    return sys.stdin is None or sys.stdin.closed
 
 
 def find_sources(arguments: Iterable[str | PathLike[str]]) -> Iterator[Source | Unreadable]:
     """The sources that `arguments` stand for, in their order; what cannot be read is said, and the rest goes on.
 
-    An argument is `-` (standard input), a file, a folder (searched for recordings in all folders below, hidden ones
-    apart) or, where no such file exists, a glob.
+    An argument is `-` (standard input), a file, a folder or, where nothing has that name, a glob. A folder is searched
+    for recordings, in all folders below. Names that begin with a dot are passed over there, and a link to a folder is
+    not followed, for it may lead in circles.
     """
     for argument in arguments:
-        name = os.fspath(argument)
+        name = os.fsdecode(argument)
         if name == "-":
-            yield _standard_input()
-        elif "\0" in name:
-            yield Unreadable(name, "a path holds no NUL character")
+            yield Unreadable(STDIN, "standard input is closed") if _stdin_is_closed() else Source(STDIN)
         else:
             yield from _find(name)
-
-
-def _standard_input() -> Source | Unreadable:
-    if sys.stdin is None or sys.stdin.closed:
-        return Unreadable(STDIN, "standard input is closed")
-    return Source(STDIN)
 
 
 def _find(name: str) -> Iterator[Source | Unreadable]:
     try:
         mode = os.stat(name).st_mode
     except OSError as error:
-        if glob.has_magic(name) and isinstance(error, FileNotFoundError):
-            yield from _match(name)
-        elif isinstance(error, FileNotFoundError) and os.path.islink(name):
-            yield Unreadable(name, f"this link leads nowhere ({os.readlink(name)})")
+        if glob.has_magic(name) and not os.path.lexists(name):
+            yield from _match(name, error)
         else:
-            yield Unreadable(name, why(error))
-        return
+            yield _unreadable(name, error)
+    except ValueError:  # a NUL, or half a surrogate pair that stands for no byte
+        yield Unreadable(name, "no path can hold such a character")
+    else:
+        yield from _take(name, mode)
+
+
+def _take(name: str, mode: int) -> Iterator[Source | Unreadable]:
+    """What a name stands for that exists."""
     if stat.S_ISDIR(mode):
         yield from _walk(name)
     elif stat.S_ISSOCK(mode):
@@ -105,63 +99,119 @@ def _find(name: str) -> Iterator[Source | Unreadable]:
         yield Source(name, Path(name))
 
 
-def _match(pattern: str) -> Iterator[Source | Unreadable]:
-    found = False
-    for name in sorted(glob.iglob(pattern, recursive=True)):
-        if not os.path.isdir(name):
-            found = True
-            yield from _find(name)
-    if not found:
-        yield Unreadable(pattern, "nothing matches this pattern")
+# ── Folders ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _walk(folder: str) -> Iterator[Source | Unreadable]:
     """The recordings in a folder and below, in the order of their names."""
-    problems: list[Unreadable] = []
     found = False
-    for source in _entries(folder, problems):
+    for one in _below(folder):
         found = True
-        yield source
-    yield from problems
-    if not found and not problems:
+        yield one
+    if not found:
         yield Unreadable(folder, f"this folder holds no recordings ({', '.join(SUFFIXES)})")
 
 
-def _entries(folder: str, problems: list[Unreadable]) -> Iterator[Source]:
-    try:
-        with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-    except OSError as error:
-        problems.append(Unreadable(folder, why(error)))
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
+def _below(folder: str) -> Iterator[Source | Unreadable]:
+    pending = [(folder, True)]  # a stack, and no recursion: folders can be nested deeper than that
+    while pending:
+        path, is_folder = pending.pop()
+        if not is_folder:
+            yield from _take_inside(path)
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _entries(entry.path, problems)
-        elif Path(entry.name).suffix.lower() in SUFFIXES and entry.is_file() and _is_recording(entry.path):
-            yield Source(entry.path, Path(entry.path))
+        try:
+            pending += reversed(_listing(path))
+        except OSError as error:
+            yield _unreadable(path, error)
 
 
-def _is_recording(path: str) -> bool:
-    """Whether a file in a folder is a recording. JSON is written for much else, so a `.json` is looked into."""
-    if not path.lower().endswith(".json"):
-        return True
+def _listing(folder: str) -> list[tuple[str, bool]]:
+    """The entries of a folder, by name, and whether each is a folder itself; hidden ones apart. Raises OSError."""
+    with os.scandir(folder or os.curdir) as scan:
+        entries = sorted((entry for entry in scan if not entry.name.startswith(".")), key=lambda entry: entry.name)
+    return [(os.path.join(folder, entry.name), _is_folder(entry)) for entry in entries]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        with open(path, "rb") as file:
-            head = file.read(PEEK).removeprefix(BOM).decode("utf-8", "replace").lstrip()
+        return entry.is_dir(follow_symlinks=False)
     except OSError:
-        return True  # reading it will say why it cannot be read
-    return _begins_with_event(head.removeprefix("[").lstrip())
+        return False  # taking it will say why
 
 
-def _begins_with_event(head: str) -> bool:
+def _take_inside(path: str) -> Iterator[Source | Unreadable]:
+    """A file in a folder, if it is a recording. Pipes and devices are none there: they would be waited for."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        return
     try:
-        first: Any = json.JSONDecoder().raw_decode(head)[0]
-    except (ValueError, RecursionError):
-        # A first event that is longer than what was looked at, or torn, still names its keys.
-        return head.startswith("{") and any(f'"{key}"' in head for key in EVENT_KEYS)
-    return isinstance(first, dict) and any(key in first for key in EVENT_KEYS)
+        if stat.S_ISREG(os.stat(path).st_mode) and holds_events(path):
+            yield Source(path, Path(path))
+    except OSError as error:
+        yield _unreadable(path, error)
+
+
+# ── Globs ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _match(pattern: str, error: OSError) -> Iterator[Source | Unreadable]:
+    """What matches a pattern, by name. As in a shell, a folder that matches stands for what it holds; but not where
+    the pattern goes through all folders anyway.
+    """
+    problems: list[Unreadable] = []
+    names = set(_expand(pattern, problems))
+    if _ANY_FOLDERS in _parts(pattern):
+        names = {name for name in names if not os.path.isdir(name)}
+    for name in sorted(names):
+        try:
+            mode = os.stat(name).st_mode
+        except OSError as problem:
+            yield _unreadable(name, problem)
+        else:
+            yield from _take(name, mode)
+    yield from problems
+    if not names and not problems:
+        missing = error.errno in (errno.ENOENT, errno.EINVAL)  # Windows calls a pattern an invalid name
+        yield Unreadable(pattern, "nothing matches this pattern" if missing else why(error))
+
+
+def _parts(pattern: str) -> list[str]:
+    return pattern.replace(os.altsep or os.sep, os.sep).split(os.sep)
+
+
+def _expand(pattern: str, problems: list[Unreadable]) -> Iterator[str]:
+    """The names that match. `**` is expanded here, for that of `glob` follows links to folders, round and round."""
+    parts = _parts(pattern)
+    if _ANY_FOLDERS not in parts:
+        yield from glob.iglob(pattern)
+        return
+    at = parts.index(_ANY_FOLDERS)
+    before, after = os.sep.join(parts[:at]), os.sep.join(parts[at + 1 :]) or "*"
+    tops = glob.iglob(before) if before else [os.sep if at else ""]
+    for folder in _folders((top for top in tops if os.path.isdir(top or os.curdir)), problems):
+        yield from _expand(os.path.join(glob.escape(folder), after), problems)
+
+
+def _folders(tops: Iterable[str], problems: list[Unreadable]) -> Iterator[str]:
+    """Folders and all below them."""
+    pending = list(tops)
+    while pending:
+        folder = pending.pop()
+        try:
+            inside = _listing(folder)
+        except OSError as error:
+            problems.append(_unreadable(folder, error))
+            continue
+        yield folder
+        pending += [path for path, is_folder in inside if is_folder]
+
+
+# ── What cannot be read ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unreadable(name: str, error: OSError) -> Unreadable:
+    if isinstance(error, FileNotFoundError) and os.path.islink(name):
+        return Unreadable(name, "this link leads nowhere")
+    return Unreadable(name, why(error))
 
 
 def why(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""The amount of work the property tests do: `plain` by default, `--hypothesis-profile=deep` for 20,000 examples a law."""
+"""How much the property tests do: `plain` by default, `--hypothesis-profile=deep` for 20,000 examples a law."""
 
 from __future__ import annotations
 

@@ -676,11 +676,12 @@ def fidelity_no_object(s: Stream, pick: Choices) -> Mutant:
 
 @mutator("E103", holding="tool_call")
 def call_header_absent_first(s: Stream, pick: Choices) -> Mutant:
-    """A call's first fragment lacks its name or its id: E103, and what follows from it is silent."""
-    group = pick.of(s.closed_of("tool_call"))
-    name = pick.of(["name", "tool_call_id"])
-    del s.item(group.first)[name]
-    return s.events, [Fault("E103", group.first, f"{ITEM}/{name}")]
+    """A call's first fragment lacks its name, its id or both: E103 once a field, and what follows from it is silent."""
+    group = pick.of([group for group in s.groups if group.kind == "tool_call"])
+    names = pick.of([["name"], ["tool_call_id"], ["name", "tool_call_id"]])
+    for name in names:
+        del s.item(group.first)[name]
+    return s.events, [Fault("E103", group.first, f"{ITEM}/{name}") for name in names]
 
 
 @mutator("E103", holding="tool_call")
@@ -976,9 +977,11 @@ def end_missing(s: Stream, pick: Choices) -> Mutant:
 def call_header_emptied(s: Stream, pick: Choices) -> Mutant:
     """A call's first fragment has an empty name or id; what follows from it is silent."""
     group = pick.of([group for group in s.groups if group.kind == "tool_call"])
-    name, code = pick.of([("name", "E401"), ("tool_call_id", "E402")])
-    s.item(group.first)[name] = ""
-    return s.events, [Fault(code, group.first, f"{ITEM}/{name}")]
+    name, number = ("name", "E401"), ("tool_call_id", "E402")
+    emptied = pick.of([[name], [number], [name, number]])
+    for field_name, _ in emptied:
+        s.item(group.first)[field_name] = ""
+    return s.events, [Fault(code, group.first, f"{ITEM}/{field_name}") for field_name, code in emptied]
 
 
 @mutator("E402", holding="tool_call")
@@ -1074,8 +1077,8 @@ def arguments_malformed(s: Stream, pick: Choices) -> Mutant:
     """The arguments are no strict JSON: two objects, a blank, NaN, a number beyond a double, a trailing comma."""
     group = pick.of(s.closed_of("tool_call"))
     assert group.done is not None
-    bad = [" ", "{}{}", "{'a': 1}", '{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}', '{"a": 1,}', "{", "\ufeff{}", "{}\0",
-           '{"a": ' + "9" * 4301 + "}", '{"a": 01}', '{"a": "\n"}', "\u00a0{}"]  # fmt: skip
+    bad = [" ", "{}{}", "{'a': 1}", '{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}', '{"a": 1,}', "{",
+           "\ufeff{}", "{}\0", '{"a": ' + "9" * 4301 + "}", '{"a": 01}', '{"a": "\n"}', "\u00a0{}"]  # fmt: skip
     with_arguments(s, pick, group, pick.of(bad))
     return s.events, [Fault("E404", group.done)]
 
@@ -1226,6 +1229,37 @@ def done_mime_type_changed(s: Stream, pick: Choices) -> Mutant:
     return s.events, [Fault("E407", group.done, f"{ITEM}/mime_type")]
 
 
+@mutator("E406")
+def first_fragment_lost(s: Stream, pick: Choices) -> Mutant:
+    """A group's first fragment is lost without a trace: the done item tells, unless it carried nothing."""
+    groups = [group for group in s.closed if group.kind != "tool_call" and len(group.fragments) > 1]
+    group = pick.of([group for group in groups if not s.item(group.first).get("fidelity")])
+    assert group.done is not None
+    code = verdict(group.kind, [s.content(i) for i in group.fragments[1:]], s.content(group.done))
+    return without(s, group.first), [Fault(code, group.done - 1)] if code else []
+
+
+@mutator("E302")
+def group_abandoned(s: Stream, pick: Choices) -> Mutant:
+    """A group breaks off where the next one begins, and never comes back: one error, and the stop says nothing of it."""
+    pairs = [(a, b) for a in s.closed if (b := s.after(a)) and (a.kind != b.kind or a.kind == "tool_call")]
+    group, _ = pick.of(pairs)
+    kept = pick.between(1, len(group.fragments))
+    gone = group.indices[kept:]
+    return without(s, *gone), [Fault("E302", group.first + kept)]
+
+
+@mutator("E302")
+def groups_nested(s: Stream, pick: Choices) -> Mutant:
+    """Inside a group stands a group inside which stands a third: one error for each that was broken into."""
+    group = pick.of(s.closed)
+    others = [kind for kind in KINDS if kind != group.kind]
+    inner, third = pick.of([(a, b) for a in others for b in others if a != b])
+    at = pick.of(group.indices[1:])
+    items = [s.fresh(inner)[0], *s.fresh(third), s.fresh(inner)[1]]
+    return inserted(s, at, *(s.delta(at, item) for item in items)), [Fault("E302", at), Fault("E302", at + 1)]
+
+
 @mutator("E406", "E404", "E405")
 def later_fragment_lost(s: Stream, pick: Choices) -> Mutant:
     """A later fragment is lost without a trace: the done item tells, unless it carried nothing."""
@@ -1345,15 +1379,16 @@ def image_in_pieces(s: Stream, pick: Choices) -> Mutant:
     group = pick.of([group for group in s.groups if group.kind in BYTES])
     for i in group.indices:
         s.item(i)["mime_type"] = IMAGE
-    more = [s.delta(group.first + 1, {**s.fresh(group.kind)[0], "mime_type": IMAGE}) for _ in range(pick.between(1, 2))]
+    at = group.fragments[-1] + 1
+    more = [s.delta(at, {**s.fresh(group.kind)[0], "mime_type": IMAGE}) for _ in range(pick.between(1, 2))]
     data = [i for i in group.fragments if s.content(i)]
-    records = inserted(s, group.fragments[-1] + 1, *more)
+    records = inserted(s, at, *more)
     if len(data) > 1:
         return records, [Fault("E411", data[1])]
     if data:
-        return records, [Fault("E411", group.fragments[-1] + 1)]
+        return records, [Fault("E411", at)]
     if len(more) > 1:
-        return records, [Fault("E411", group.fragments[-1] + 2)]
+        return records, [Fault("E411", at + 1)]
     return records, [Fault("E406", group.done + 1)] if group.done is not None else []
 
 
@@ -1543,8 +1578,21 @@ def last_record_torn(s: Stream, pick: Choices) -> Mutant:
     return [*s.events[:i], torn(s.events[i], pick)], [Fault("E101", i)]
 
 
-GARBAGE = (b"\0" * 200, b"\xff\xfe{\0}\0", b'{"a": "\xed\xa0\xbd"}', b"\xc3(", b"nonsense", b"{} {}", b"{'a': 1}", b"\x80", b'{"a": 1,}',
-           b"[" * 501 + b"]" * 501, b'{"a":' * 501 + b"1" + b"}" * 501, b"\xef\xbb\xbf\xef\xbb\xbf{}", b'{"a": "\n"}')  # fmt: skip
+GARBAGE = (
+    b"nonsense",
+    b"{} {}",
+    b"{'a': 1}",
+    b'{"a": 1,}',
+    b'{"a": "\n"}',
+    b"\0" * 200,
+    b"\x80",
+    b"\xc3(",
+    b'{"a": "\xed\xa0\xbd"}',
+    b"\xff\xfe{\0}\0",
+    b"\xef\xbb\xbf\xef\xbb\xbf{}",
+    b"[" * 501 + b"]" * 501,
+    b'{"a":' * 501 + b"1" + b"}" * 501,
+)
 
 
 @mutator("E101")
@@ -1591,8 +1639,14 @@ def record_no_object(s: Stream, pick: Choices) -> Mutant:
 def another_protocols_record(s: Stream, pick: Choices) -> Mutant:
     """In place of a record, or before it, stands another protocol's chunk or a ping: one E103, and no echo."""
     i = pick.between(0, s.last)
-    chunks = [{}, {"type": "ping"}, {"id": "c", "choices": [{"delta": {"content": "x"}}], "usage": None}, {"role": "assistant"},
-              {"type": "message_stop", "created_at": -1, "x": {}}, {"usage_metadata": 1, "finish_reason": 2}]  # fmt: skip
+    chunks: list[Record] = [
+        {},
+        {"type": "ping"},
+        {"role": "assistant"},
+        {"id": "c", "choices": [{"delta": {"content": "x"}}], "usage": None},
+        {"type": "message_stop", "created_at": -1, "x": {}},
+        {"usage_metadata": 1, "finish_reason": 2},
+    ]
     change = pick.of([replaced, inserted])
     return change(s, i, pick.of(chunks)), [Fault("E103", i, "/event_type")]
 

@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from typing import Any
 
-from mmsp_fsm.diagnostics import Excerpt
-from mmsp_fsm.jsonvalues import Foreign
+from attrs import frozen
 
-LEAD = 60
+LEAD = 36
 """Characters shown before the marked part, and after it."""
 
-LONGEST_MARK = 60
+LONGEST_MARK = 44
 """Characters of the marked part that are shown."""
-
-READ = 1 << 16
-"""Characters of a record that are looked at: beyond, a mark is not worth its cost."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
 
-def excerpt(record: bytes | Any, pointer: str) -> Excerpt:
-    """An excerpt of `record` (its bytes as read, or an in-process value) around what `pointer` leads to.
+@frozen
+class Excerpt:
+    """A part of a record: what stands before the mark, the marked part, what stands behind it.
 
-    Where the pointer leads nowhere (a field that is absent) the nearest thing that holds it is marked.
+    It is raw model output: whoever shows it escapes it. `cut_before` and `cut_after` say whether the record goes on.
     """
-    if isinstance(record, bytes):
-        text = record[: 4 * READ].decode("utf-8", "backslashreplace")
-    else:
-        text = json.dumps(record, default=_foreign, ensure_ascii=False)
-    start, end = _span(text, pointer) if len(text) <= READ else (0, len(text))
+
+    before: str
+    marked: str
+    after: str
+    cut_before: bool = False
+    cut_after: bool = False
+
+
+def excerpt(record: bytes, pointer: str) -> Excerpt:
+    """An excerpt of `record` around what the JSON pointer leads to.
+
+    Where it leads nowhere (a field that is absent), the nearest thing that holds it is marked; where the record is not
+    JSON, all of it.
+    """
+    text = record.decode("utf-8", "surrogatepass" if b"\xed" in record else "backslashreplace")
+    start, end = _span(text, pointer)
     end = min(end, start + LONGEST_MARK)
-    left = 0 if start <= LEAD else start - LEAD
-    right = min(len(text), end + LEAD)
-    return Excerpt(text[left:right], start - left, end - left, left > 0, right < len(text))
-
-
-def _foreign(value: object) -> str:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return f"<{value.name if isinstance(value, Foreign) else type(value).__name__}>"
+    left, right = max(0, start - LEAD), min(len(text), end + LEAD)
+    return Excerpt(text[left:start], text[start:end], text[end:right], left > 0, right < len(text))
 
 
 def _span(text: str, pointer: str) -> tuple[int, int]:
-    """The 0-based offsets of what `pointer` leads to in the JSON `text`; of all of it where it is not JSON."""
+    """The 0-based offsets of what `pointer` leads to in the JSON `text`."""
     start = _skip(text, 0)
     end = len(text.rstrip())
     try:

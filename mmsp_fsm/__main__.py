@@ -1,0 +1,6 @@
+"""`python -m mmsp_fsm` is the command `mmsp-fsm`."""
+
+from mmsp_fsm.cli import main
+
+if __name__ == "__main__":
+    main()

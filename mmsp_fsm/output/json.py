@@ -1,0 +1,86 @@
+"""JSON output, version 1: one document over all streams, written as they come."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TextIO
+
+from attrs import asdict
+
+from mmsp_fsm.diagnostics import Diagnostic, StreamReport, Summary, Unreadable
+
+VERSION = 1
+"""Of the document's shape; it changes when a field does."""
+
+# What JSON lets stand raw and a terminal would obey, hide or not be able to print.
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None) -> str:
+    """`value` as JSON that is valid and safe wherever it is printed; readable UTF-8 unless `ascii_only`."""
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    return text if ascii_only else _UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+def stream_object(report: StreamReport) -> dict[str, Any]:
+    """One stream as the document holds it."""
+    return {
+        "source": report.source,
+        "stream": report.stream,
+        "verdict": report.verdict,
+        "outcome": report.outcome,
+        "events": report.events,
+        "groups": report.groups,
+        "errors": report.errors,
+        "warnings": report.warnings,
+        "diagnostics": [_diagnostic(one) for one in report.diagnostics],
+    }
+
+
+def _diagnostic(one: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "rule": one.rule.name,
+        "severity": one.severity,
+        "message": one.message,
+        "event": one.event,
+        "line": one.line,
+        "pointer": one.pointer,
+        "state": one.state,
+        "expected": list(one.expected),
+        "related": [{"event": r.event, "line": r.line, "message": r.message} for r in one.related],
+    }
+
+
+class JsonDocument:
+    """Writes the document: each stream as soon as it is known, what could not be read and the totals at the end."""
+
+    def __init__(self, out: TextIO, *, ascii_only: bool = False) -> None:
+        self._out = out
+        self._ascii_only = ascii_only
+        self._unreadable: list[dict[str, str]] = []
+        self._streams = 0
+
+    def begin(self) -> None:
+        """Write what stands before the first stream."""
+        self._out.write(f'{{"version": {VERSION},\n "streams": [')
+
+    def add(self, one: StreamReport | Unreadable) -> None:
+        """Write one stream; what could not be read is kept for the end."""
+        if isinstance(one, Unreadable):
+            self._unreadable.append({"source": one.source, "message": one.message})
+            return
+        self._out.write(",\n  " if self._streams else "\n  ")
+        self._out.write(self._text(stream_object(one)))
+        self._streams += 1
+
+    def end(self, summary: Summary) -> None:
+        """Write the rest."""
+        unreadable, totals = self._text(self._unreadable), self._text(asdict(summary))
+        self._out.write(f'],\n "unreadable": {unreadable},\n "summary": {totals}}}\n')
+
+    def _text(self, value: Any) -> str:
+        return json_text(value, ascii_only=self._ascii_only)

@@ -1,0 +1,202 @@
+"""Text output: diagnostics as a modern compiler prints them, a line for each stream, and the totals.
+
+Everything that comes from a stream or a file name passes through `visible`, so that no model output reaches a terminal
+raw, and none is taken for markup.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from mmsp_fsm.checker import Step
+from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport, Summary, Unreadable
+from mmsp_fsm.output.excerpts import Excerpt, excerpt
+from mmsp_fsm.output.visible import visible, width
+from mmsp_fsm.recordings import Record
+
+STYLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "bold": "1",
+    "gutter": "1;34",
+    "related": "36",
+    "good": "32",
+}
+"""What each style is in a terminal's own numbers (ECMA-48, SGR)."""
+
+COLUMNS = 100
+"""Where long help is wrapped."""
+
+
+class TextRun:
+    """Prints a run: each stream as soon as it is known on `out`, what could not be read on `errors`, the totals last.
+
+    `quiet` leaves out all but diagnostics.
+    """
+
+    def __init__(self, out: TextIO, errors: TextIO, *, color: bool = False, quiet: bool = False) -> None:
+        self._out, self._errors, self._quiet = out, errors, quiet
+        self._renderer = Renderer(color=color)
+
+    def begin(self) -> None:
+        """Nothing stands before the first stream."""
+
+    def add(self, one: StreamReport | Unreadable) -> None:
+        """Print one stream, or why a source could not be read."""
+        if isinstance(one, Unreadable):
+            self._errors.write(self._renderer.unreadable(one) + "\n")
+            return
+        for line in self._renderer.stream(one):
+            self._out.write(line + "\n")
+        if not self._quiet:
+            self._out.write(self._renderer.verdict(one) + "\n")
+            if one.diagnostics:
+                self._out.write("\n")
+
+    def end(self, summary: Summary) -> None:
+        """Print the totals."""
+        if not self._quiet:
+            self._out.write(self._renderer.summary(summary) + "\n")
+
+
+class Renderer:
+    """Renders diagnostics and reports as lines of text. `color` says whether the terminal is to colour it."""
+
+    def __init__(self, *, color: bool = False) -> None:
+        self._color = color
+
+    def stream(self, report: StreamReport) -> Iterator[str]:
+        """The lines of one stream's diagnostics, each with a blank line behind."""
+        for diagnostic in report.diagnostics:
+            yield from self.diagnostic(diagnostic, report.source)
+            yield ""
+        left = report.errors + report.warnings - len(report.diagnostics)
+        if left:
+            yield f"... and {_count(left, 'diagnostic')} more of this stream"
+            yield ""
+
+    def diagnostic(self, one: Diagnostic, source: str | None) -> Iterator[str]:
+        """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
+        yield self._styled(one.severity, f"{one.severity}[{one.code}]") + self._styled(
+            "bold", f": {visible(one.message)}"
+        )
+        parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
+        gutter = max(len(_label(part)) for part in parts)
+        pad = " " * gutter
+        yield f"{pad}{self._gutter('-->')} {self._place(one, source)}"
+        for related in one.related:
+            yield from self._record(related, gutter, "-", "related", visible(related.message))
+        yield from self._record(one, gutter, "^", one.severity, "")
+        yield f"{pad} {self._gutter('|')}"
+        yield from self._notes(one, pad)
+
+    def verdict(self, report: StreamReport) -> str:
+        """One line that says what a stream comes to."""
+        name = f"{visible(report.source or 'the stream')}: "
+        records = f"{report.outcome} after {_count(report.events, 'event')} in {_count(report.groups, 'closed group')}"
+        if report.outcome == "failed" and report.error is not None:
+            records += f" with {visible(str(report.error.get('type')))}"
+        found = f", {_faults(report.errors, report.warnings)}" if report.errors or report.warnings else ""
+        style = "good" if report.conforming else "error"
+        return name + self._styled(style, report.verdict) + f", {records}{found}"
+
+    def summary(self, summary: Summary) -> str:
+        """The line of totals."""
+        parts = [f"{_count(summary.streams, 'stream')}: {summary.conforming} conforming, {summary.violating} violating"]
+        parts.append(f"{_count(summary.events, 'event')}, {_faults(summary.errors, summary.warnings)}")
+        if summary.unreadable:
+            parts.append(f"{_count(summary.unreadable, 'source')} could not be read")
+        return "; ".join(parts)
+
+    def unreadable(self, one: Unreadable) -> str:
+        """The line for a source that could not be read."""
+        return self._styled("error", "error") + f": {visible(one.source)}: {visible(one.message)}"
+
+    def step(self, record: Record, step: Step) -> Iterator[str]:
+        """The lines of one event of a trace: each move, and below them what is wrong."""
+        where = f"{step.event:>5} " if record.line is None else f"{step.event:>5} {'line ' + str(record.line):<9}"
+        for move in step.moves:
+            states = f"{move.before:<22} {visible(move.symbol):<22} {move.action or '-':<12} {move.after}"
+            yield f"{where}  {states}"
+            where = " " * len(where)
+        for diagnostic in step.diagnostics:
+            yield self._trace_line(diagnostic)
+
+    def ending(self, report: StreamReport) -> Iterator[str]:
+        """The last lines of a trace: what was wrong only at the end, and the verdict."""
+        for diagnostic in report.diagnostics:
+            if diagnostic.event >= report.events:
+                yield self._trace_line(diagnostic)
+        yield self.verdict(report)
+
+    # ── Parts ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _trace_line(self, one: Diagnostic) -> str:
+        severity = self._styled(one.severity, f"{one.severity}[{one.code}]")
+        return f"{' ' * 17}{severity} {visible(one.message)}"
+
+    def _place(self, one: Diagnostic, source: str | None) -> str:
+        parts = [visible(source)] if source is not None else []
+        if one.line is not None:
+            parts.append(str(one.line))
+        where = ":".join(parts)
+        event = f"event {one.event}" + (f", {visible(one.pointer)}" if one.pointer else "")
+        return f"{where} ({event})" if where else event
+
+    def _record(self, part: Diagnostic | Related, gutter: int, mark: str, style: str, message: str) -> Iterator[str]:
+        """The record that a diagnostic or a related place speaks of, and the mark below it."""
+        if not part.record:
+            return
+        yield f"{' ' * gutter} {self._gutter('|')}"
+        shown = excerpt(part.record, part.pointer)
+        text, before, marked = _line(shown)
+        yield f"{self._gutter(_label(part).rjust(gutter))} {self._gutter('|')} {text}"
+        line = mark * max(1, width(marked)) + (f" {message}" if message else "")
+        yield f"{' ' * gutter} {self._gutter('|')} {' ' * width(before)}{self._styled(style, line)}"
+
+    def _notes(self, one: Diagnostic, pad: str) -> Iterator[str]:
+        expected = _or(one.expected)
+        notes = [
+            ("state", f"{one.state}; here may stand {expected}" if expected else one.state),
+            ("help", one.rule.mend),
+            ("rule", f"{one.rule.name} (mmsp-fsm explain {one.code})"),
+        ]
+        for name, text in notes:
+            first, *rest = textwrap.wrap(text, COLUMNS - len(pad) - 10, break_long_words=False) or [""]
+            yield f"{pad} {self._gutter('=')} {self._styled('bold', name + ':')} {first}"
+            for line in rest:
+                yield f"{pad}   {' ' * len(name)}  {line}"
+
+    def _gutter(self, text: str) -> str:
+        return self._styled("gutter", text)
+
+    def _styled(self, style: str, text: str) -> str:
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self._color else text
+
+
+def _label(part: Diagnostic | Related) -> str:
+    """What stands in the gutter: the line's number, or the event's where there are no lines."""
+    return str(part.line) if part.line is not None else f"event {part.event}"
+
+
+def _line(shown: Excerpt) -> tuple[str, str, str]:
+    """The visible line of an excerpt, its part before the mark, and the marked part."""
+    before = ("…" if shown.cut_before else "") + visible(shown.before)
+    marked = visible(shown.marked)
+    after = visible(shown.after) + ("…" if shown.cut_after else "")
+    return before + marked + after, before, marked
+
+
+def _or(words: Iterable[str]) -> str:
+    *some, last = list(words) or [""]
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _faults(errors: int, warnings: int) -> str:
+    return f"{_count(errors, 'error')}, {_count(warnings, 'warning')}"
