@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):  # what an encoding cannot say is escaped instead of raising
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = command.main(args=arguments, prog_name="mmsp-fsm", standalone_mode=False)
+        status = _invoke(list(sys.argv[1:] if arguments is None else arguments))
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
@@ -63,6 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _complain(f"error: the output cannot be written: {error.strerror or error}")
         status = UNREADABLE
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _invoke(arguments: list[str]) -> object:
+    if "_MMSP_FSM_COMPLETE" in os.environ:  # a shell asks for completions, which click answers by itself
+        command.main(args=arguments, prog_name="mmsp-fsm")
+    # Not `command.main`: it would take a reader that leaves early for a failure of status 1, which is a violation's.
+    with command.make_context("mmsp-fsm", arguments) as context:
+        return command.invoke(context)
 
 
 def _silence() -> None:
@@ -319,7 +328,7 @@ def _run(output: str, quiet: bool) -> JsonDocument | TextRun:
     from mmsp_fsm.output.json import JsonDocument
     from mmsp_fsm.output.text import TextRun
 
-    out, errors = _stream(sys.stdout), _stream(sys.stderr)
+    out, errors = _stream(sys.stdout), sys.stderr if sys.stderr is not None else StringIO()
     if output == "json":
         return JsonDocument(out, ascii_only=not _says_unicode(out))
     return TextRun(out, errors, color=_colorful(out), quiet=quiet)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve, field, fields, frozen
 from cattrs import BaseValidationError, Converter
+from cattrs.gen import make_dict_structure_fn, override
 
 from mmsp_fsm.definition import (
     Action,
@@ -136,8 +137,11 @@ def _structure(value: object, into: type[T], file: str) -> T:
 
 @cache
 def _converter() -> Converter:
-    converter = strict_converter(source="from")
+    converter = strict_converter()
     converter.register_structure_hook(str | list[str], _string_or_strings)
+    for row in (Row, ViolationRow, GuardRow):
+        hook = make_dict_structure_fn(row, converter, _cattrs_forbid_extra_keys=True, source=override(rename="from"))
+        converter.register_structure_hook(row, hook)
     return converter
 
 

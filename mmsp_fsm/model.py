@@ -57,9 +57,9 @@ class ToolCallDeltaItem:
     """A fragment of a `tool_call` group. Protocol, "Items"."""
 
     type: ClassVar[Literal["tool_call.delta"]] = "tool_call.delta"
-    arguments: str
     name: str = ""
     tool_call_id: str = ""
+    arguments: str
     fidelity: dict[str, Any] | None = None
 
 
@@ -68,9 +68,9 @@ class ToolCallDoneItem:
     """The done item of a `tool_call` group. Protocol, "Items"."""
 
     type: ClassVar[Literal["tool_call.done"]] = "tool_call.done"
-    arguments: dict[str, Any]
     name: str
     tool_call_id: str
+    arguments: dict[str, Any]
     fidelity: dict[str, Any] | None = None
 
 

@@ -6,46 +6,30 @@ import re
 from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
-from attrs import has
 from cattrs import Converter, ForbiddenExtraKeysError, transform_error
 from cattrs.cols import list_structure_factory
-from cattrs.gen import make_dict_structure_fn, override
 
 Hook = Callable[[Any, Any], Any]
 
 
-def strict_converter(source: str = "source") -> Converter:
+def strict_converter() -> Converter:
     """A new converter that refuses unknown keys, and any value that is not of the declared type exactly.
 
-    Left alone, cattrs would make `True` of `"no"`, 1 of `1.5` and `["n", "o"]` of `"no"`. `source` is the key under
-    which a field of that name is written.
+    Left alone, cattrs would make `True` of `"no"`, 1 of `1.5` and `["n", "o"]` of `"no"`.
     """
-    converter = Converter()
-
-    def sequence(cls: Any, converter: Converter) -> Hook:
-        elements: Hook = list_structure_factory(list[get_args(cls)[0]], converter)  # type: ignore[arg-type,misc]
-        return lambda value, _: get_origin(cls)(elements(_container(value, list), cls))
-
-    def attrs_class(cls: Any, converter: Converter) -> Hook:
-        renamed = {"source": override(rename=source)}
-        structure: Hook = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **renamed)  # type: ignore[arg-type]
-        return lambda value, _: structure(_container(value, dict), cls)
-
-    converter.register_structure_hook_factory(_is_sequence, sequence)
-    converter.register_structure_hook_factory(has, attrs_class)
+    converter = Converter(forbid_extra_keys=True)
     for exact in (str, int, bool, bytes):
         converter.register_structure_hook(exact, exactly)
+    converter.register_structure_hook_factory(lambda cls: get_origin(cls) in SEQUENCES, _sequence)
     return converter
 
 
-def _is_sequence(cls: Any) -> bool:
-    return get_origin(cls) in (list, tuple)
+SEQUENCES: tuple[Any, ...] = (list, tuple)
 
 
-def _container(value: object, kind: type) -> object:
-    if not isinstance(value, kind):
-        raise TypeError(f"{kind.__name__} is due, not {value!r}")
-    return value
+def _sequence(cls: Any, converter: Converter) -> Hook:
+    elements: Hook = list_structure_factory(list[get_args(cls)[0]], converter)  # type: ignore[arg-type,misc]
+    return lambda value, _: get_origin(cls)(elements(exactly(value, list), cls))
 
 
 def exactly(value: object, exact: type) -> object:
@@ -66,6 +50,6 @@ def _sentence(error: BaseException, _: object) -> str:
         return f"there is no key {', '.join(sorted(error.extra_fields))}"
     if isinstance(error, KeyError):
         return "this key is absent"
-    if isinstance(error, AttributeError):  # where cattrs looks for the items of a mapping
-        return "a table is due"
+    if isinstance(error, AttributeError) or "is not iterable" in str(error):  # cattrs took it for a mapping
+        return "an object is due"
     return str(error).replace(" not in literal typing.Literal", " is none of ")

@@ -44,16 +44,19 @@ def _item(definition: Definition, kind: Kind, phase: Phase) -> str:
         f'    """{what} of a `{kind.name}` group. Protocol, "Items"."""',
         "",
         f'    type: ClassVar[Literal["{kind.name}.{phase}"]] = "{kind.name}.{phase}"',
+        *(f"    {header.name}: {_header(header, phase)}" for header in kind.header if _required(header, definition)),
         f"    {kind.grows}: {content}",
-        *(f"    {header.name}: {_header(definition, header, phase)}" for header in kind.header),
+        *(f"    {header.name}: str | None = None" for header in kind.header if not _required(header, definition)),
         f"    {definition.fidelity.key}: dict[str, Any] | None = None",
     ]
     return "\n".join(lines)
 
 
-def _header(definition: Definition, header: Header, phase: Phase) -> str:
-    if header.absent != definition.check.missing_field:
-        return "str | None = None"
+def _required(header: Header, definition: Definition) -> bool:
+    return header.absent == definition.check.missing_field
+
+
+def _header(header: Header, phase: Phase) -> str:
     return 'str = ""' if phase == "delta" and header.later == "empty" else "str"
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
-settings.register_profile(
-    "plain", max_examples=250, deadline=None, derandomize=True, suppress_health_check=SLOW_IS_FINE
-)
-settings.register_profile("deep", max_examples=20_000, deadline=None, suppress_health_check=SLOW_IS_FINE)
+NO_EXPLANATION = [phase for phase in Phase if phase is not Phase.explain]
+"""Explaining a failure runs it dozens of times more, and these tests say what is wrong themselves."""
+
+
+def _profile(name: str, **more: Any) -> None:
+    settings.register_profile(
+        name, deadline=None, suppress_health_check=SLOW_IS_FINE, phases=NO_EXPLANATION, print_blob=False, **more
+    )
+
+
+_profile("plain", max_examples=200, derandomize=True)
+_profile("deep", max_examples=20_000)
 settings.load_profile("plain")
 
 

@@ -1241,7 +1241,7 @@ def first_fragment_lost(s: Stream, pick: Choices) -> Mutant:
 
 @mutator("E302")
 def group_abandoned(s: Stream, pick: Choices) -> Mutant:
-    """A group breaks off where the next one begins, and never comes back: one error, and the stop says nothing of it."""
+    """A group breaks off where the next one begins, and never comes back: one error, and none at the stop."""
     pairs = [(a, b) for a in s.closed if (b := s.after(a)) and (a.kind != b.kind or a.kind == "tool_call")]
     group, _ = pick.of(pairs)
     kept = pick.between(1, len(group.fragments))
@@ -1390,6 +1390,24 @@ def image_in_pieces(s: Stream, pick: Choices) -> Mutant:
     if len(more) > 1:
         return records, [Fault("E411", at + 1)]
     return records, [Fault("E406", group.done + 1)] if group.done is not None else []
+
+
+@mutator("E103", "E105", "E101", holding="inline_data")
+def image_fragment_without_usable_data(s: Stream, pick: Choices) -> Mutant:
+    """Beside an image's one fragment with data stands one whose data is absent or no string: no second data, no E411."""
+    group = pick.of([group for group in s.groups if group.kind in BYTES])
+    for i in group.indices:
+        s.item(i)["mime_type"] = IMAGE
+    if sum(bool(s.content(i)) for i in group.fragments) > 1:
+        raise NotApplicable
+    at = pick.of([group.first, group.first + 1])
+    item = {**s.fresh(group.kind)[0], "mime_type": IMAGE}
+    code, value = pick.of([("E103", None), ("E105", None), ("E105", 0), ("E101", math.nan)])
+    if code == "E103":
+        del item["data"]
+    else:
+        item["data"] = value
+    return inserted(s, at, s.delta(at, item)), [Fault(code, at, f"{ITEM}/data")]
 
 
 # ── Errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -1607,6 +1625,21 @@ def record_garbage(s: Stream, pick: Choices) -> Mutant:
     """In place of a record stands what is no JSON: one error and no echo, for the last record neither."""
     i = pick.between(0, s.last)
     return replaced(s, i, pick.of(GARBAGE)), [Fault("E101", i)]
+
+
+@mutator("E101")
+def done_torn_before_its_like(s: Stream, pick: Choices) -> Mutant:
+    """The done item of a group is torn, and the next group is of its kind with another header: no echo in that one."""
+    at = pick.of([0, *(group.done + 1 for group in s.groups if group.done is not None)])
+    kind = pick.of(BYTES)
+    mine, other = pick.of([(IMAGE, AUDIO), (AUDIO, IMAGE), (AUDIO, "audio/mpeg")])
+    fragment, done = s.fresh(kind)
+    first = [{**fragment, "mime_type": mine}, {**done, "mime_type": mine}]
+    empty = {**fragment, "mime_type": other, "data": ""}
+    second = [{**fragment, "mime_type": other}, *[empty] * pick.between(0, 2), {**done, "mime_type": other}]
+    events: list[Record] = [s.delta(at, item) for item in (*first, *second)]
+    events[1] = b"{"
+    return inserted(s, at, *events), [Fault("E101", at + 1)]
 
 
 @mutator("E101")

@@ -39,8 +39,19 @@ EXAMPLES = settings().max_examples
 SHARE = max(10, EXAMPLES // len(MUTATORS))
 """Examples of each mutator: together they have what one law has, and a few at least."""
 
-DISAGREEMENTS: dict[str, str] = {}
-"""Mutators of which checker and contract disagree, with the sentence of the contract; their tests fail until mended."""
+DISAGREEMENTS = [
+    "image_fragment_without_usable_data",  # E411 is "a second fragment with data"; an absent one is none
+    "content_absent",  # the same
+    "content_wrong",  # the same
+    "no_number_in_fragment",  # the same
+    "calls_interleaved",  # "two interleaved groups are one error": E408 comes besides
+    "fresh_call_interleaved",  # the same
+    "done_torn_before_its_like",  # "no echo of a group that seems left open": W508 or E411 come besides
+    "record_no_object",  # the same
+    "another_protocols_record",  # the same
+    "no_number_as_item",  # the same
+]
+"""Mutators of which checker and contract disagree; their tests fail (some seldom) until one of the two is mended."""
 
 NOT_MUTATED = {"W510", "W513"}
 """W510 is the reader's, W513 needs 256 MiB or other limits."""
@@ -344,7 +355,7 @@ class HostileError(Exception):
         raise RuntimeError("no text")
 
 
-class Word(str, enum.Enum):
+class Word(str, enum.Enum):  # noqa: UP042  (the older spelling is the one met in the field)
     DELTA = "delta"
 
 
@@ -371,7 +382,7 @@ def released() -> memoryview:
     return view
 
 
-WIDE = 16
+WIDE = 12
 """Levels of doubling; 60 are to be survived as well, once nothing unfolds what is shared."""
 
 
