@@ -47,9 +47,9 @@ class ItemBuilder:
     """One group while it is open.
 
     `header`, `pieces` and `fidelities` hold what the fragments carried; the three `..._known` tell whether that is all
-    of it, so that the done item can be held against it. `repaired` marks a group with a fault of which a done item
-    that differs would only be the echo. `said` holds the rules that are reported once a group, once they were; `found`
-    is where findings go.
+    of it, so that the done item can be held against it; `shared` says that some may be another group's. `repaired`
+    marks a group with a fault of which a done item that differs would only be the echo. `said` holds the rules that are
+    reported once a group, once they were; `found` is where findings go.
     """
 
     definition: Definition
@@ -65,6 +65,7 @@ class ItemBuilder:
     content_known: bool = True
     header_known: bool = True
     fidelity_known: bool = True
+    shared: bool = False
     repaired: bool = False
     too_large: bool = False
     said: set[str] = field(factory=set)
@@ -96,7 +97,7 @@ class ItemBuilder:
     def resume(self, item: ItemView, known: ItemBuilder | None) -> None:
         """Take a fragment after a record that could not be read: it may be this group's first, or a later one."""
         self.header = dict(item.header)
-        if known is not None and not item.told_by:
+        if known is not None and self.kind.told_by is not None and not item.told_by:
             self.header, self.opened = known.header, known.opened
         elif not self._complete(item):
             self.distrust()
@@ -130,8 +131,9 @@ class ItemBuilder:
             self._done_content(item)
         self._done_fidelity(item)
 
-    def distrust(self) -> None:
-        """A record of this group may be missing or another's: nothing is compared any more."""
+    def distrust(self, shared: bool = False) -> None:
+        """A record of this group may be missing (or another's, if `shared`): nothing is compared any more."""
+        self.shared = self.shared or shared
         self.content_known = self.header_known = self.fidelity_known = False
 
     def blur(self) -> None:
@@ -246,7 +248,7 @@ class ItemBuilder:
         if item.fidelity is Hole.UNKNOWN:
             self.fidelity_known = False
         elif isinstance(item.fidelity, dict) and item.fidelity:
-            if self.fidelities:
+            if self.fidelities and not self.shared:
                 self._once(check.fidelity_repeated, item, key, f"a second fragment of the group carries {key}")
             if len(self.fidelities) < KEPT_FIDELITIES:
                 self.fidelities.append(item.fidelity)

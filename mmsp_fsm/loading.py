@@ -122,6 +122,8 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise DefinitionError(f"{path.name} is not TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise DefinitionError(f"{path.name} is not UTF-8: {error.reason} at offset {error.start}") from None
 
 
 def _structure(value: object, into: type[T], file: str) -> T:

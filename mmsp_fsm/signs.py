@@ -49,8 +49,8 @@ class ItemView:
 
     @property
     def has_content(self) -> bool:
-        """Whether it carries anything in the growing field (an unusable value counts as something)."""
-        return self.content is Hole.UNKNOWN or (self.content is not Hole.ABSENT and len(self.content) > 0)
+        """Whether it carries anything usable in the growing field."""
+        return not isinstance(self.content, Hole) and len(self.content) > 0
 
 
 @define

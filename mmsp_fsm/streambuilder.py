@@ -117,8 +117,10 @@ class StreamBuilder:
         """A first fragment opens a group."""
         item = move.item
         group = ItemBuilder(self.definition, item.kind, move.place, self.limits, found=move.findings)
-        if self.doubted or item.kind in self.books:
-            group.distrust()  # its first fragment may have been the record in doubt; or a late one may be taken for its
+        if self.doubted:
+            group.distrust()  # its first fragment may have been the record in doubt
+        if item.kind in self.books:
+            group.distrust(shared=True)
         self.doubted = False
         group.open(item)
         self._enter(group, move)
@@ -167,7 +169,7 @@ class StreamBuilder:
         group = ItemBuilder(self.definition, item.kind, move.place, self.limits, found=move.findings)
         group.resume(item, known)
         if item.kind in self.books:
-            group.distrust()
+            group.distrust(shared=True)
         self.doubted = False
         self._enter(group, move, first=known is None or item.told_by not in ("", known.told_by))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from attrs import define
+from attrs import define, field
 
 Format = Literal["jsonl", "json", "sse"]
 
@@ -35,6 +35,10 @@ def detect(head: bytes, suffix: str) -> Format:
     return teller.look(head) or teller.settle(head)
 
 
+def _lower(suffix: str) -> str:
+    return suffix.lower()
+
+
 @define
 class Teller:
     """Tells the format of a recording while it arrives: however it is cut into chunks, the answer is the same.
@@ -43,7 +47,7 @@ class Teller:
     comment is SSE; and only what begins with a bracket is an array.
     """
 
-    suffix: str
+    suffix: str = field(converter=_lower)
     _at: int = 0  # where the first line begins that is not looked at yet
     _seen: int = 0  # up to where no line end is found
     _first: bool = True  # whether nothing but blank lines came before it

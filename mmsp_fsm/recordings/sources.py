@@ -53,7 +53,11 @@ def _open_stdin() -> BinaryIO:
     except (AttributeError, io.UnsupportedOperation):  # a test's or a notebook's stand-in, which has no descriptor
         buffer = getattr(sys.stdin, "buffer", None)
         return io.BytesIO(buffer.read() if buffer is not None else sys.stdin.read().encode("utf-8", "surrogatepass"))
-    return open(descriptor, "rb")
+    try:
+        return open(descriptor, "rb")
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def _stdin_is_closed() -> bool:

@@ -1394,7 +1394,7 @@ def image_in_pieces(s: Stream, pick: Choices) -> Mutant:
 
 @mutator("E103", "E105", "E101", holding="inline_data")
 def image_fragment_without_usable_data(s: Stream, pick: Choices) -> Mutant:
-    """Beside an image's one fragment with data stands one whose data is absent or no string: no second data, no E411."""
+    """A group breaks off where the next one begins, and never comes back: one error, none at the stop."""
     group = pick.of([group for group in s.groups if group.kind in BYTES])
     for i in group.indices:
         s.item(i)["mime_type"] = IMAGE

@@ -130,16 +130,43 @@ def test_what_stands_beyond_the_head_decides_nothing():
     assert detect(noise[: -2 * len(FIELD)] + FIELD, "") == "sse"
 
 
+def test_the_suffix_may_be_written_in_capitals():
+    assert [detect(ARRAY, suffix) for suffix in (".JSONL", ".NdJson", ".JSON")] == ["jsonl", "jsonl", "json"]
+    assert detect(b"", ".SSE") == "sse"
+
+
 PIECES = st.sampled_from(
-    [b"[", b"]", b"{", b"}", b'"', b"\\", b",", b":", b"\n", b"\r", b" ", b"x", b"data", b"data:", b"event", BOM]
-    + [BOM[:1], OBJECT, ARRAY, FIELD, b"\0", b"\xff"]
+    [
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b'"',
+        b"\\",
+        b",",
+        b":",
+        b"\n",
+        b"\r",
+        b" ",
+        b"x",
+        b"data",
+        b"data:",
+        b"event",
+        BOM,
+        BOM[:1],
+        OBJECT,
+        ARRAY,
+        FIELD,
+        b"\0",
+        b"\xff",
+    ]
 )
 CONTENT = st.lists(PIECES, max_size=12).map(b"".join) | st.binary(max_size=40)
 
 
 def told_by_chunks(data, suffix, cuts):
     teller = Teller(suffix)
-    for end in sorted({cut for cut in cuts if cut < len(data)}) + [len(data)]:
+    for end in [*sorted({cut for cut in cuts if cut < len(data)}), len(data)]:
         if told := teller.look(data[:end]):
             return told
     return teller.settle(data)

@@ -129,7 +129,15 @@ def test_a_folder_is_searched_in_all_below_it_in_the_order_of_names():
     due = ["C.JSONL", "a/y/x.ndjson", "a/z.sse", "a.jsonl", "b.jsonl", "c.Sse", "d.json"]
     assert found("r") == [f"r/{name}" for name in due]
     assert found("r/") == found("r")
-    assert [one.suffix for one in find_sources(["r"])] == [".jsonl", ".ndjson", ".sse", ".jsonl", ".jsonl", ".sse", ".json"]
+    assert [one.suffix for one in find_sources(["r"])] == [
+        ".jsonl",
+        ".ndjson",
+        ".sse",
+        ".jsonl",
+        ".jsonl",
+        ".sse",
+        ".json",
+    ]
 
 
 def test_hidden_names_in_a_folder_are_passed_over_and_a_hidden_folder_can_be_named():
@@ -436,8 +444,10 @@ def test_standard_input_that_is_a_folder_is_an_oserror(monkeypatch, here):
 
     stdin = Folder()
     monkeypatch.setattr(sys, "stdin", stdin)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError) as info:
         check_source(Source("<stdin>"))
+    with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
+        os.fstat(info.value.filename)  # the copy of the descriptor is closed again
     os.close(stdin.descriptor)
 
 
