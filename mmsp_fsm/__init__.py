@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
     from mmsp_fsm.checker import Step, StreamChecker
-    from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport, Summary, Unreadable
+    from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
     from mmsp_fsm.errors import (
         DefinitionError,
         IncompleteStreamError,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from mmsp_fsm.limits import Limits
     from mmsp_fsm.model import UniEvent, UniMessage, UsageMetadata
+    from mmsp_fsm.runs import Summary, Unreadable
 
 __version__ = "0.1.0"
 
@@ -60,7 +61,7 @@ __all__ = [
 _HOMES = {
     "api": ("parse", "validate"),
     "checker": ("Step", "StreamChecker"),
-    "diagnostics": ("Diagnostic", "Related", "StreamReport", "Summary", "Unreadable"),
+    "diagnostics": ("Diagnostic", "Related", "StreamReport"),
     "errors": (
         "DefinitionError",
         "IncompleteStreamError",
@@ -71,6 +72,7 @@ _HOMES = {
         "UnknownRuleError",
     ),
     "limits": ("Limits",),
+    "runs": ("Summary", "Unreadable"),
     "model": ("UniEvent", "UniMessage", "UsageMetadata"),
 }
 

@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 from mmsp_fsm.definition import Definition, Header, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, difference, flaw, follow, join_text, name_of, point, show
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.signs import Finding, Hole, ItemView
+from mmsp_fsm.signs import Finding, Hole, ItemView, told
 
 
 @frozen
@@ -160,17 +160,13 @@ class ItemBuilder:
 
     def in_one_piece(self) -> bool:
         """Whether the group's content comes in one fragment because of what its header says."""
-        for name, pattern in self.kind.one_piece_when.items():
-            value = self.header.get(name)
-            if isinstance(value, str) and fnmatchcase(value.lower(), pattern):
-                return True
-        return False
+        values = ((self.header.get(name), pattern) for name, pattern in self.kind.one_piece_when.items())
+        return any(isinstance(value, str) and fnmatchcase(value.lower(), pattern) for value, pattern in values)
 
     @property
     def told_by(self) -> str:
         """What tells this group from others of its kind; "" where that is unknown."""
-        value = self.header.get(self.kind.told_by) if self.kind.told_by is not None else None
-        return value if isinstance(value, str) else ""
+        return told(self.kind, self.header)
 
     # ── Details ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -334,6 +330,6 @@ def _tail(content: Any, at: int) -> str:
 def _at(value: Any, where: str) -> str:
     try:
         value = follow(value, where)
-    except (KeyError, IndexError, ValueError):
+    except (LookupError, ValueError, TypeError):
         return "nothing"
     return name_of(value) if isinstance(value, (dict, list)) else show(value)

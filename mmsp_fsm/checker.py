@@ -95,7 +95,7 @@ class StreamChecker:
         except Exception as error:  # a Python object may do anything when it is looked at
             return self.feed_unreadable(f"the event is a Python {type(event).__name__} that cannot be read: "
                                         f"{type(error).__name__}", line=line)  # fmt: skip
-        return self._take(value, False, self._place(line, value))
+        return self._take(value, False, Place(self._events, line, value))
 
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
         """Take one record as the bytes of its JSON text."""
@@ -106,7 +106,7 @@ class StreamChecker:
             decoded = decode(decode_utf8(data), self.limits.nesting)
         except NotJsonError as error:
             return self.feed_unreadable(f"the record is not JSON: {error}", data=data, line=line)
-        return self._take(decoded.value, decoded.clean, self._place(line, data))
+        return self._take(decoded.value, decoded.clean, Place(self._events, line, data))
 
     def feed_exception(self, error: BaseException) -> Step:
         """Take the exception that the stream raised, which is one of its legal ends."""
@@ -115,7 +115,7 @@ class StreamChecker:
     def feed_unreadable(self, message: str, *, data: bytes = b"", line: int | None = None) -> Step:
         """Take a record that could not be read at all; `message` says why, `data` is what there is of it."""
         sign = Sign("unreadable", "", findings=[Finding(self.definition.check.not_json, "", message)])
-        place = self._place(line, data)
+        place = Place(self._events, line, data)
         if self._end is not None:
             return self._follow(sign, place)
         return self._walk(Reading([sign]), place)
@@ -143,9 +143,6 @@ class StreamChecker:
         return self._builder.unparsed
 
     # ── One record ───────────────────────────────────────────────────────────────────────────────────────────
-
-    def _place(self, line: int | None, record: Any) -> Place:
-        return Place(self._events, line, record)
 
     def _take(self, value: Any, clean: bool, place: Place) -> Step:
         if self._end is not None:

@@ -16,10 +16,11 @@ from mmsp_fsm.limits import Limits
 
 if TYPE_CHECKING:
     from mmsp_fsm.checker import Step
-    from mmsp_fsm.diagnostics import StreamReport, Unreadable
+    from mmsp_fsm.diagnostics import StreamReport
     from mmsp_fsm.output.json import JsonDocument
     from mmsp_fsm.output.text import TextRun
     from mmsp_fsm.recordings import Record, Source
+    from mmsp_fsm.runs import Unreadable
 
 CONFORMING, VIOLATING, UNREADABLE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 """The exit statuses. The last two are a shell's for SIGINT and SIGPIPE."""
@@ -160,7 +161,7 @@ def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **o
     PATH is a file, a folder (searched for recordings), a glob, or - for standard input. A recording is JSON lines, one
     JSON array of events, or server-sent events; which one is told from its content.
     """
-    from mmsp_fsm.diagnostics import Summary, Unreadable
+    from mmsp_fsm.runs import Summary, Unreadable
 
     reading = Reading(options)
     run = _run(output, quiet)
@@ -187,8 +188,8 @@ def parse(path: str, **options: Any) -> int:
     Where the stream violates the protocol there is no message: its diagnostics are printed on standard error. Where it
     conforms and ended with an error, that error and the done items before it are printed as JSON.
     """
-    from mmsp_fsm.diagnostics import Unreadable
     from mmsp_fsm.output.text import Renderer
+    from mmsp_fsm.runs import Unreadable
     from mmsp_fsm.wire import to_json
 
     reading = Reading(options)
@@ -218,8 +219,9 @@ def trace(path: str, **options: Any) -> int:
 
     What is wrong with an event stands below it.
     """
-    from mmsp_fsm.diagnostics import StreamReport, Unreadable
+    from mmsp_fsm.diagnostics import StreamReport
     from mmsp_fsm.output.text import Renderer
+    from mmsp_fsm.runs import Unreadable
 
     reading = Reading(options)
     out = _stream(sys.stdout)
@@ -289,8 +291,8 @@ def _sources(paths: Iterable[str]) -> Iterator[Source | Unreadable]:
 
 def _checked(paths: Iterable[str], reading: Reading, keep_message: bool = False) -> Iterator[StreamReport | Unreadable]:
     """The report of each source that `paths` stand for; what cannot be read is said, and the others go on."""
-    from mmsp_fsm.diagnostics import Unreadable
     from mmsp_fsm.recordings import check_source
+    from mmsp_fsm.runs import Unreadable
 
     for source in _sources(paths):
         if isinstance(source, Unreadable):
@@ -310,8 +312,8 @@ def _checked(paths: Iterable[str], reading: Reading, keep_message: bool = False)
 
 def _walked(source: Source, reading: Reading) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
     """The steps of a source and its report; last why it could not be read to its end."""
-    from mmsp_fsm.diagnostics import Unreadable
     from mmsp_fsm.recordings import walk_source
+    from mmsp_fsm.runs import Unreadable
 
     walk = walk_source(source, format=reading.format, rules=reading.rules, limits=reading.limits)
     while True:

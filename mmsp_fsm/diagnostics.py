@@ -1,4 +1,4 @@
-"""What the checker says: diagnostics, the report of one stream, the summary of many.
+"""What the checker says: diagnostics, and the report of one stream.
 
 These are plain values. Text, JSON, SARIF and exceptions are views of them; nothing here prints.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from mmsp_fsm.definition import Rule, Severity
 from mmsp_fsm.model import DoneItem, UniMessage
@@ -95,38 +95,3 @@ class StreamReport:
     def conforming(self) -> bool:
         """Whether the stream conforms."""
         return not self.errors
-
-
-@frozen
-class Unreadable:
-    """A source that could not be read at all, and a sentence that says why."""
-
-    source: str
-    message: str
-
-
-@frozen
-class Summary:
-    """The totals over all streams of one run."""
-
-    streams: int = 0
-    conforming: int = 0
-    violating: int = 0
-    events: int = 0
-    errors: int = 0
-    warnings: int = 0
-    unreadable: int = 0
-
-    def plus(self, one: StreamReport | Unreadable) -> Summary:
-        """These totals with one more stream, or one more source that could not be read."""
-        if isinstance(one, Unreadable):
-            return evolve(self, unreadable=self.unreadable + 1)
-        return evolve(
-            self,
-            streams=self.streams + 1,
-            conforming=self.conforming + one.conforming,
-            violating=self.violating + (not one.conforming),
-            events=self.events + one.events,
-            errors=self.errors + one.errors,
-            warnings=self.warnings + one.warnings,
-        )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import frozen
@@ -254,15 +254,10 @@ def point(*parts: str | int) -> str:
 
 
 def follow(value: Any, pointer: str) -> Any:
-    """What `pointer` leads to in `value`; raises KeyError, IndexError or ValueError where it leads nowhere."""
+    """What `pointer` leads to in `value`. Raises LookupError, ValueError or TypeError where it leads nowhere."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            value = value[int(key)]
-        elif isinstance(value, Mapping):
-            value = value[key]
-        else:
-            raise KeyError(pointer)
+        value = value[int(key)] if isinstance(value, list) else value[key]
     return value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mmsp_fsm.definition import Definition, EventField, Header, Kind, Phase, Presence
+from mmsp_fsm.definition import Definition, EventField, Kind, Phase, Presence
 from mmsp_fsm.jsonvalues import Foreign, flaw, name_of, point, show
 from mmsp_fsm.signs import Finding, Hole, ItemView, Reading, Sign
 from mmsp_fsm.wire import from_base64
@@ -239,11 +239,8 @@ class RecordReader:
             self._missing(item.pointer, kind.grows, what)
             item.content = Hole.UNKNOWN
         for header in kind.header if item.phase == "done" else ():
-            if item.header[header.name] is Hole.ABSENT and self._required(header):
+            if item.header[header.name] is Hole.ABSENT and header.absent == self._check.missing_field:
                 self._missing(item.pointer, header.name, what)
-
-    def _required(self, header: Header) -> bool:
-        return header.absent == self._check.missing_field
 
     def _content(self, item: ItemView, pointer: str, value: Any) -> Any:
         """The usable content of an item, or `Hole.UNKNOWN` and a finding that says why."""

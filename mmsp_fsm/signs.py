@@ -21,6 +21,12 @@ class Hole(Enum):
     UNKNOWN = "unknown"
 
 
+def told(kind: Kind, header: dict[str, str | Hole]) -> str:
+    """The value in `header` that tells a group from others of its kind; "" where there is none."""
+    value = header.get(kind.told_by or "")
+    return value if isinstance(value, str) else ""
+
+
 @frozen
 class Finding:
     """A fault found in a record: the rule's code, a JSON pointer into the record, a sentence."""
@@ -44,8 +50,7 @@ class ItemView:
     @property
     def told_by(self) -> str:
         """The value that tells its group from others of its kind; "" where it has none."""
-        value = self.header.get(self.kind.told_by) if self.kind.told_by is not None else None
-        return value if isinstance(value, str) else ""
+        return told(self.kind, self.header)
 
     @property
     def has_content(self) -> bool:

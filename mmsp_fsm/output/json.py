@@ -8,7 +8,8 @@ from typing import Any, TextIO
 
 from attrs import asdict
 
-from mmsp_fsm.diagnostics import Diagnostic, StreamReport, Summary, Unreadable
+from mmsp_fsm.diagnostics import Diagnostic, StreamReport
+from mmsp_fsm.runs import Summary, Unreadable
 
 VERSION = 1
 """Of the document's shape; it changes when a field does."""

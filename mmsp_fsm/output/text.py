@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from mmsp_fsm.checker import Step
-from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport, Summary, Unreadable
+from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
 from mmsp_fsm.output.visible import visible, width
 from mmsp_fsm.recordings import Record
+from mmsp_fsm.runs import Summary, Unreadable
 
 STYLES = {
     "error": "1;31",

@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 from attrs import frozen
 
-from mmsp_fsm.diagnostics import Unreadable
 from mmsp_fsm.recordings.peeking import holds_events
+from mmsp_fsm.runs import Unreadable
 
 SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
 """What a recording inside a folder is told by. A file that is named itself may have any suffix."""

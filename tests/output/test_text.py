@@ -17,7 +17,7 @@ error[E302]: text.delta stands here while a thinking group is open
  --> interleaved.jsonl:2 (event 1, /content_items/0/type)
   |
 1 | …ent_type": "delta", "content_items": [{"type": "thinking.delta", "thinking": "The use…
-  |                                        -------------------------------------------- the thinking group was opened here
+  |                                        -------------------------------------------- the thinking group was opened
   |
 2 | …pe": "delta", "content_items": [{"type": "text.delta", "text": "High water at Brest"}], "usag…
   |                                           ^^^^^^^^^^^^
@@ -38,7 +38,7 @@ def test_a_diagnostic_reads_like_a_compiler_s():
     renderer = Renderer()
     text = "\n".join(renderer.diagnostic(report.diagnostics[0], "interleaved.jsonl")) + "\n"
     for ours, due in zip(text.splitlines(), DIAGNOSTIC.splitlines(), strict=True):
-        if "…" not in due and "---" not in due and "^^^" not in due:
+        if not any(mark in due for mark in ("…", "---", "^^^")):
             assert ours == due
     marks = [line for line in text.splitlines() if "^^^" in line or "---" in line]
     assert marks[0].endswith("- the thinking group was opened here")
@@ -97,7 +97,7 @@ def test_pointers_are_unescaped():
     assert excerpt(b'{"a": [1, {"b~/": "x"}]}', "/a/1/b~0~1").marked == '"x"'
 
 
-@pytest.mark.parametrize("record", [b"", b"{", b"\xff\xfe", b"\x00" * 300, b'{"a": ', b"[" * 5000, "{\"a\": \"\ud83d\"}".encode("utf-8", "surrogatepass")])  # fmt: skip
+@pytest.mark.parametrize("record", [b"", b"{", b"\xff\xfe", b"\x00" * 300, b'{"a": ', b"[" * 5000, b'"\xed\xa0\xbd"'])
 def test_a_record_that_is_no_json_is_marked_whole(record):
     shown = excerpt(record, "/a/b")
     assert len(shown.before + shown.marked + shown.after) <= 200

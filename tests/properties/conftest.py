@@ -19,7 +19,7 @@ def _profile(name: str, **more: Any) -> None:
     )
 
 
-_profile("plain", max_examples=200, derandomize=True)
+_profile("plain", max_examples=150, derandomize=True)
 _profile("deep", max_examples=20_000)
 settings.load_profile("plain")
 

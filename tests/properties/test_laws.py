@@ -32,7 +32,7 @@ T = TypeVar("T")
 DEFINITION = default()
 ALL_RULES = selected(DEFINITION, ["ALL"])
 EXAMPLES = settings().max_examples
-SHARE = max(10, EXAMPLES // len(MUTATORS))
+SHARE = max(8, EXAMPLES // len(MUTATORS))
 """Examples of each mutator: together they have what one law has, and a few at least."""
 
 DISAGREEMENTS = [

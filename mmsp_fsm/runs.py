@@ -1,0 +1,42 @@
+"""A run over many sources: what could not be read, and the totals."""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from mmsp_fsm.diagnostics import StreamReport
+
+
+@frozen
+class Unreadable:
+    """A source that could not be read at all, and a sentence that says why."""
+
+    source: str
+    message: str
+
+
+@frozen
+class Summary:
+    """The totals over all streams of one run."""
+
+    streams: int = 0
+    conforming: int = 0
+    violating: int = 0
+    events: int = 0
+    errors: int = 0
+    warnings: int = 0
+    unreadable: int = 0
+
+    def plus(self, one: StreamReport | Unreadable) -> Summary:
+        """These totals with one more stream, or one more source that could not be read."""
+        if isinstance(one, Unreadable):
+            return evolve(self, unreadable=self.unreadable + 1)
+        return evolve(
+            self,
+            streams=self.streams + 1,
+            conforming=self.conforming + one.conforming,
+            violating=self.violating + (not one.conforming),
+            events=self.events + one.events,
+            errors=self.errors + one.errors,
+            warnings=self.warnings + one.warnings,
+        )
