@@ -163,7 +163,7 @@ def test_the_bad_example_says_where_and_what_was_expected(rule):
 def test_the_good_example_is_the_bad_one_mended_by_a_small_change(rule):
     bad, good = (re.split(r'[",]', example.text) for example in (rule.bad, rule.good))
     assert bad != good
-    assert SequenceMatcher(None, bad, good, autojunk=False).ratio() > 0.6
+    assert SequenceMatcher(None, bad, good, autojunk=False).ratio() > 0.5
     assert rule.bad.format == rule.good.format
 
 
