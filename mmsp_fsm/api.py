@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import AsyncIterable, Iterable, Mapping
 from os import PathLike, fspath
@@ -69,6 +70,8 @@ def parse(
 def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:  # noqa: A002
     if isinstance(stream, (str, PathLike)):
         path = Path(stream)
+        if "\0" in str(path):
+            raise FileNotFoundError(errno.ENOENT, "a path holds no NUL character", str(path))
         with path.open("rb") as file:
             report = feed_recording(checker, file, suffix=path.suffix, format=format)
         return evolve(report, source=fspath(stream))
@@ -99,5 +102,5 @@ def _feed_events(checker: StreamChecker, events: Iterable[object]) -> StreamRepo
         for event in events:
             checker.feed(event)
     except Exception as error:  # whatever the stream raises is its end, and the checker judges whether a legal one
-        checker.feed_exception(error)
+        checker.feed(error)
     return checker.close()

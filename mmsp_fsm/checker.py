@@ -86,15 +86,15 @@ class StreamChecker:
         """Take one event: a dict as JSON or the protocol's clients give it, a model object, or an exception that the
         stream raised. `line` is its 1-based line where it has one.
         """
-        if isinstance(event, BaseException):
-            return self.feed_exception(event)
         try:
+            if isinstance(event, BaseException):
+                event = self._error_record(event)
             value = plain(to_dict(event) if is_model(event) else event, self.limits.nesting)
         except (NotJsonError, RecursionError) as error:
             return self.feed_unreadable(f"the event cannot be read: {error}", line=line)
         except Exception as error:  # a Python object may do anything when it is looked at
-            return self.feed_unreadable(f"the event is a Python {type(event).__name__} that cannot be read: "
-                                        f"{type(error).__name__}", line=line)  # fmt: skip
+            message = f"the event is a Python {type(event).__name__} that raises {type(error).__name__} when it is read"
+            return self.feed_unreadable(message, line=line)
         return self._take(value, False, Place(self._events, line, value))
 
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
@@ -107,10 +107,6 @@ class StreamChecker:
         except NotJsonError as error:
             return self.feed_unreadable(f"the record is not JSON: {error}", data=data, line=line)
         return self._take(decoded.value, decoded.clean, Place(self._events, line, data))
-
-    def feed_exception(self, error: BaseException) -> Step:
-        """Take the exception that the stream raised, which is one of its legal ends."""
-        return self.feed({self.definition.error.key: {"type": type(error).__name__, "message": str(error)}})
 
     def feed_unreadable(self, message: str, *, data: bytes = b"", line: int | None = None) -> Step:
         """Take a record that could not be read at all; `message` says why, `data` is what there is of it."""
@@ -143,6 +139,14 @@ class StreamChecker:
         return self._builder.unparsed
 
     # ── One record ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _error_record(self, error: BaseException) -> dict[str, Any]:
+        """The error record that an exception of the stream stands for."""
+        try:
+            message = str(error)
+        except Exception:  # its text is the stream's, and so is what happens when it is asked for
+            message = ""
+        return {self.definition.error.key: {"type": type(error).__name__, "message": message}}
 
     def _take(self, value: Any, clean: bool, place: Place) -> Step:
         if self._end is not None:

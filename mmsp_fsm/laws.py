@@ -13,13 +13,8 @@ from attrs import asdict
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.errors import DefinitionError
 
-LOOKED_UP = {
-    "event_type": "event_type",
-    "content_items": "items",
-    "usage_metadata": "usage",
-    "finish_reason": "finish_reason",
-    "created_at": "time",
-}
+LOOKED_UP = {"event_type": "event_type", "content_items": "items", "usage_metadata": "usage",
+             "finish_reason": "finish_reason", "created_at": "time"}  # fmt: skip
 """The fields of an event that are read by their names."""
 
 
@@ -63,15 +58,12 @@ def _kinds(definition: Definition) -> Iterator[str]:
 
 
 def _events(definition: Definition) -> Iterator[str]:
-    event = definition.event
+    event, usage = definition.event, definition.usage
     if sorted(event.types) != ["delta", "stop"]:
         yield f"event.types is {list(event.types)}; an event is a delta or a stop"
     names = [entry.name for entry in event.field]
-    for key, words in (
-        ("event.field", names),
-        ("event.finish_reasons", event.finish_reasons),
-        ("usage.counts", definition.usage.counts),
-    ):
+    lists = {"event.field": names, "event.finish_reasons": event.finish_reasons, "usage.counts": usage.counts}
+    for key, words in lists.items():
         if len(set(words)) < len(words):
             yield f"{key} names one twice"
     for name, holds in LOOKED_UP.items():

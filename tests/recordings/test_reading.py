@@ -123,7 +123,11 @@ def test_a_line_that_cannot_be_read_is_one_error_and_no_echo(bad):
     assert said(LINES[0] + b"\n" + bad) == [("E101", 1, 2)]
 
 
-@pytest.mark.parametrize("bad", [one for one in UNREADABLE.values() if one != b"[DONE]"], ids=lambda one: repr(one[:9]))
+@pytest.mark.parametrize(
+    "bad",
+    [one for one in UNREADABLE.values() if one != b"[DONE]"],
+    ids=[one for one in UNREADABLE if one != "the done marker"],
+)
 def test_a_block_that_cannot_be_read_is_one_error_and_no_echo(bad):
     blocks = [b"data: " + one + b"\n\n" for one in (LINES[0], bad, *LINES[1:])]
     assert said(b"".join(blocks) + b"data: [DONE]") == [("E101", 1, 3)]
@@ -431,7 +435,10 @@ def test_a_source_that_cannot_be_read_is_an_oserror(tmp_path):
             list(walk_source(Source("a", path)))
 
 
-@pytest.mark.parametrize("data", [JSONL, MARKED, SSE, ARRAY, JSONL[:-20], b"", b"\0\n" + JSONL + JSONL], ids=repr)
+WALKED = ["jsonl", "sse", "sse without a marker", "array", "torn", "empty", "violating"]
+
+
+@pytest.mark.parametrize("data", [JSONL, MARKED, SSE, ARRAY, JSONL[:-20], b"", b"\0\n" + JSONL + JSONL], ids=WALKED)
 def test_walking_a_source_gives_each_record_with_its_step_and_the_report_at_last(tmp_path, data):
     path = tmp_path / "a"
     path.write_bytes(data)

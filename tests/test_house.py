@@ -1,0 +1,289 @@
+"""The house: what may import what, how large things are, and that no module knows a kind by its name.
+
+Everything is read from the sources with `ast`, imports inside functions included.
+"""
+
+import ast
+import io
+import json
+import tokenize
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import mmsp_fsm
+from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.definition import Joins
+from mmsp_fsm.loading import build, default, grammar_folder
+
+PACKAGE = Path(mmsp_fsm.__file__).parent
+MODULES = {
+    ".".join(("mmsp_fsm", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+ROOMS = ("recordings", "embed", "reference", "output", "commands")
+"""The outer rooms; with what uses them they know the core, and the core does not know them."""
+
+EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs", ".selection")}
+"""Modules beside the core that are not of it: the front doors, and what only they and the rooms use."""
+
+GENERATED = "mmsp_fsm.model"
+
+CORE_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 400, 60
+
+
+@cache
+def tree(module):
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+def imported(module):
+    """Every module that `module` imports, anywhere in it; a name imported from a package may be a module of it."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively in line {node.lineno}"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def core():
+    """What the checker is made of: all that it leads to."""
+    found, waiting = set(), ["mmsp_fsm.checker"]
+    while waiting:
+        module = waiting.pop()
+        if module not in found and module in MODULES and module != "mmsp_fsm":
+            found.add(module)
+            waiting += imported(module)
+    return found
+
+
+def in_core():
+    return {module for module in MODULES if module.count(".") == 1 and MODULES[module].stem != "__init__"} - EDGE
+
+
+# ── Imports ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_rooms_are_known():
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert rooms <= set(ROOMS)
+    assert "mmsp_fsm" in EDGE & set(MODULES)
+
+
+def test_the_core_is_what_the_checker_is_made_of():
+    assert core() == in_core()
+    assert {"definition", "model", "wire", "builders", "machine", "checker", "diagnostics", "errors"} <= {
+        module.removeprefix("mmsp_fsm.") for module in core()
+    }
+
+
+@pytest.mark.parametrize("module", sorted(in_core()))
+def test_the_core_imports_no_outer_room(module):
+    outer = [*(f"mmsp_fsm.{room}" for room in ROOMS), *EDGE - {"mmsp_fsm"}]
+    assert "mmsp_fsm" not in imported(module)
+    assert [one for one in imported(module) if any(f"{one}.".startswith(f"{name}.") for name in outer)] == []
+
+
+@pytest.mark.parametrize("module", sorted(in_core()))
+def test_the_core_does_no_i_o(module):
+    """Only the loading of the packaged definition reads files."""
+    forbidden = {"io", "os", "sys", "pathlib", "socket", "subprocess", "logging", "asyncio", "click", "rich"}
+    if module == "mmsp_fsm.loading":
+        forbidden.remove("pathlib")
+    assert {one.split(".")[0] for one in imported(module)} & forbidden == set()
+    called = {node.func.id for node in ast.walk(tree(module))
+              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}  # fmt: skip
+    assert called & {"open", "print", "input", "exec", "eval", "__import__"} == set()
+
+
+def importers(library):
+    return {module for module in MODULES if library in {one.split(".")[0] for one in imported(module)}}
+
+
+def test_each_library_is_behind_its_door():
+    assert importers("transitions") == {"mmsp_fsm.machine"}
+    assert importers("cattrs") <= {"mmsp_fsm.structuring", "mmsp_fsm.loading", "mmsp_fsm.wire"}
+    for library, rooms in {
+        "pygraphviz": ("reference",),
+        "hypothesis": ("embed",),
+        "pytest": ("embed",),
+        "click": ("cli", "commands", "__main__"),
+        "rich": ("cli", "commands", "output"),
+    }.items():
+        for module in importers(library):
+            assert module.split(".")[1] in rooms, f"{module} imports {library}"
+
+
+# ── Kinds are data ───────────────────────────────────────────────────────────────────────────────────────────────
+
+KINDS = set(default().kinds)
+OTHER_WORDS = {
+    "joins": set(get_args(Joins)),
+    "format": {"text", "json", "jsonl", "sarif", "junit", "github"},
+}
+"""Words of other vocabularies, by what holds them. Where a kind's name is one of these too, it may be meant as such."""
+
+
+def literals(module):
+    """Each string literal of a module that is no docstring, with its parent node."""
+    for parent in ast.walk(tree(module)):
+        for child in ast.iter_child_nodes(parent):
+            if isinstance(child, ast.Constant) and isinstance(child.value, str) and not isinstance(parent, ast.Expr):
+                yield child, parent
+
+
+def names_a_kind(text):
+    return text.partition(".")[0] in KINDS and text.partition(".")[2] in ("", "delta", "done")
+
+
+def meant_otherwise(literal, parent):
+    """Whether a kind's name is here a word of another vocabulary: compared with what holds it, or among its words."""
+    for holder, words in OTHER_WORDS.items():
+        if literal.value not in words:
+            continue
+        if isinstance(parent, ast.Compare):
+            sides = [getattr(side, "attr", getattr(side, "id", None)) for side in (parent.left, *parent.comparators)]
+            if holder in sides:
+                return True
+        elif isinstance(parent, ast.keyword):
+            if parent.arg == "default":
+                return True
+        else:
+            nodes = parent.keys if isinstance(parent, ast.Dict) else ast.iter_child_nodes(parent)
+            beside = [one.value for one in nodes if isinstance(one, ast.Constant)]
+            if len(beside) > 1 and set(beside) <= words:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - {GENERATED}))
+def test_no_module_names_a_kind(module):
+    found = [
+        (literal.lineno, literal.value)
+        for literal, parent in literals(module)
+        if names_a_kind(literal.value) and not meant_otherwise(literal, parent)
+    ]
+    assert found == []
+
+
+def test_the_search_finds_what_it_looks_for():
+    generated = {literal.value for literal, _ in literals(GENERATED)}
+    assert {f"{kind}.{phase}" for kind in KINDS for phase in ("delta", "done")} <= generated
+    for code, fine in {
+        'kind.name == "text"': False,
+        'kind == "text"': False,
+        '"text" in names': False,
+        'kind.name in ("text", "thinking")': False,
+        'kinds["text"]': False,
+        'kind.joins == "thinking"': False,
+        'kind.joins == "text"': True,
+        '{"text": 1, "bytes": 2}': True,
+        'chosen.format == "text"': True,
+        'Choice(["text", "json"])': True,
+    }.items():
+        node = ast.parse(code)
+        found = [
+            (child, parent)
+            for parent in ast.walk(node)
+            for child in ast.iter_child_nodes(parent)
+            if isinstance(child, ast.Constant) and isinstance(child.value, str) and names_a_kind(child.value)
+        ]
+        assert found
+        assert all(meant_otherwise(*one) for one in found) is fine, code
+
+
+def test_a_kind_s_name_means_nothing():
+    """With every kind renamed, each rule's bad example (renamed too) says the same of the same event."""
+    new = {kind: f"kind{number}" for number, kind in enumerate(KINDS)}
+    grammar, catalogue = _files()
+    grammar["kind"] = {new[name]: kind for name, kind in grammar["kind"].items()}
+    for reason in grammar["finish_reason"].values():
+        for word in reason:
+            reason[word] = new[reason[word]]
+    renamed = build(grammar, catalogue)
+    for rule in default().rules.values():
+        if rule.bad.format != "jsonl":
+            continue
+        limits = mmsp_fsm.Limits(**rule.bad.limits)
+        said = []
+        for definition, names in ((default(), {}), (renamed, new)):
+            checker = StreamChecker(definition, rules=definition.rules, limits=limits, keep_message=False)
+            for line in rule.bad.text.splitlines():
+                for old, name in names.items():
+                    for phase in ("delta", "done"):
+                        line = line.replace(json.dumps(f"{old}.{phase}"), json.dumps(f"{name}.{phase}"))
+                checker.feed_record(line.encode())
+            said.append([(one.code, one.event, one.pointer) for one in checker.close().diagnostics])
+        assert said[0] == said[1], rule.code
+        assert said[0], rule.code
+
+
+def _files():
+    import tomllib
+
+    read = [
+        tomllib.loads((grammar_folder() / name).read_text(encoding="utf-8")) for name in ("mmsp.toml", "rules.toml")
+    ]
+    return deepcopy(read)
+
+
+# ── Sizes ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def code_lines(module):
+    """Lines of code: without blank ones, comments, docstrings and the strings that describe an attribute."""
+    text = MODULES[module].read_text(encoding="utf-8")
+    described = set()
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            described |= set(range(node.lineno, node.end_lineno + 1))
+    lines = set()
+    silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in silent:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    return len(lines - described)
+
+
+def test_the_core_is_small():
+    sizes = {module: code_lines(module) for module in in_core() - {GENERATED}}
+    total = sum(sizes.values())
+    largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]
+    assert total < CORE_LINES, f"the core has {total} lines of code, bar {CORE_LINES}; the largest: {largest}"
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_no_module_is_long(module):
+    count = len(MODULES[module].read_text(encoding="utf-8").splitlines())
+    assert count <= MODULE_LINES, f"{module} has {count} lines"
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_no_function_is_long(module):
+    functions = [node for node in ast.walk(tree(module)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    long = {one.name: one.end_lineno - one.lineno + 1 for one in functions}
+    assert {name: lines for name, lines in long.items() if lines > FUNCTION_LINES} == {}
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_every_module_says_what_it_is(module):
+    assert ast.get_docstring(tree(module))
+    text = MODULES[module].read_text(encoding="utf-8")
+    if module == GENERATED:
+        assert text.startswith("# Made by `make generate` from grammar/mmsp.toml; an edit here is lost.\n")
+
+
+# ── The front door ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_front_door_shows_everything_offered():
+    assert dir(mmsp_fsm) == sorted(mmsp_fsm.__all__)
+    for name in mmsp_fsm.__all__:
+        assert getattr(mmsp_fsm, name) is not None
+    with pytest.raises(AttributeError, match="nothing_such"):
+        mmsp_fsm.nothing_such  # noqa: B018
