@@ -7,7 +7,7 @@ import io
 from collections.abc import AsyncIterable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from attrs import evolve
 
@@ -92,8 +92,10 @@ def _binary(stream: Any) -> BinaryIO | None:
     if isinstance(stream, (bytes, bytearray, memoryview)):
         return io.BytesIO(stream)
     if isinstance(stream, io.TextIOBase):
-        buffer = getattr(stream, "buffer", None)
-        return buffer if buffer is not None else io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+        # The bytes as they stand where that is what the file was opened to read; else what its encoding makes of them.
+        if (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8" and hasattr(stream, "buffer"):
+            return cast(BinaryIO, stream.buffer)
+        return io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
     return stream if callable(getattr(stream, "read", None)) else None
 
 

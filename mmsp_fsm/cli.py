@@ -251,9 +251,10 @@ def explain(rules: tuple[str, ...]) -> int:
     """
     from mmsp_fsm.loading import default
     from mmsp_fsm.output.rules import explained
+    from mmsp_fsm.selection import find_rule
 
     try:
-        chosen = [default().rule(name) for name in rules]
+        chosen = [find_rule(default(), name) for name in rules]
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
     for number, rule in enumerate(chosen):

@@ -10,8 +10,6 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from mmsp_fsm.errors import UnknownRuleError
-
 Severity = Literal["error", "warning"]
 Joins = Literal["text", "bytes", "whole"]
 Phase = Literal["delta", "done"]
@@ -310,16 +308,3 @@ class Definition(Grammar):
     def row(self, state: str) -> Iterator[Cell]:
         """The cells of one state, in the order of the symbols."""
         return (self.cells[state, symbol] for symbol in self.symbols)
-
-    def rule(self, name: str) -> Rule:
-        """The rule with this code or name, in any case. Raises `UnknownRuleError`, which names the nearest."""
-        wanted = name.strip()
-        for rule in self.rules.values():
-            if wanted.upper() == rule.code or wanted.lower() == rule.name:
-                return rule
-        from difflib import get_close_matches
-
-        known = [*self.rules, *(rule.name for rule in self.rules.values())]
-        near = get_close_matches(wanted.upper(), known, 1) or get_close_matches(wanted.lower(), known, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UnknownRuleError(f"there is no rule {wanted!r}{hint}")

@@ -21,9 +21,10 @@ LONGEST_INTEGER = 4300
 """Digits up to which an integer is exact: what CPython converts by default."""
 
 _BEYOND = 10**LONGEST_INTEGER
-_ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{300}|[eE]\+?[0-9]{3}")
+_MOST_SHARED = 1_000_000
+_ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{200}|[eE]\+?[0-9]{3}")  # 199 digits and e99 are within a double
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|([\[{])|([\]}])', re.DOTALL)
+_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([\[{])|([\]}])', re.DOTALL)
 
 
 class NotJsonError(ValueError):
@@ -131,12 +132,12 @@ def plain(value: Any, nesting: int) -> Any:
     """A copy of an in-process value made of JSON's types alone, with `Foreign` for whatever has no counterpart.
 
     bytes stay bytes; a tuple becomes a list; subclasses become their base. Raises `NotJsonError` where the value
-    is nested more than `nesting` deep, or contains itself.
+    is nested more than `nesting` deep, contains itself, or would unfold into far more than it is.
     """
-    return _plain_copy(value, nesting, 0, {})
+    return _plain_copy(value, nesting, 0, {}, [0, 0])
 
 
-def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any, int]]) -> Any:
+def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any, int, int]], met: list[int]) -> Any:
     # A loop a level, and no comprehension: each costs a Python frame, and 500 levels have to fit.
     exact = type(value)
     if exact is str or exact is bool or value is None or exact is float:
@@ -154,20 +155,26 @@ def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any,
         return Foreign(exact.__name__)
     if depth >= nesting:
         raise NotJsonError(f"it is nested more than {nesting} deep")
-    # What is shared is copied once for each depth at most, so a small object cannot unfold into a huge one.
+    # What is shared is copied once for each depth at most; `met` counts values, and those of them met again, since
+    # whoever walks through the copy meets them as often as they are reached.
     known = done.get(id(value))
     if known is not None and known[1] >= depth:
+        met[:] = met[0] + known[2], met[1] + known[2]
+        if met[1] > _MOST_SHARED:
+            raise NotJsonError("its parts contain one another so often that it unfolds without end")
         return known[0]
+    before = met[0]
     copy: Any
     if isinstance(value, dict):
         copy = {}
         for key, one in dict.items(value):
-            copy[key if type(key) is str else _key(key)] = _plain_copy(one, nesting, depth + 1, done)
+            copy[key if type(key) is str else _key(key)] = _plain_copy(one, nesting, depth + 1, done, met)
     else:
         copy = []
         for one in list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value):
-            copy.append(_plain_copy(one, nesting, depth + 1, done))
-    done[id(value)] = (copy, depth)
+            copy.append(_plain_copy(one, nesting, depth + 1, done, met))
+    met[0] += 1 + len(copy)
+    done[id(value)] = (copy, depth, met[0] - before)
     return copy
 
 
@@ -214,7 +221,7 @@ def difference(one: Any, other: Any) -> str | None:
         pointer, a, b = stack.pop()
         if isinstance(a, dict) and isinstance(b, dict):
             a, b = _by_whole_keys(a), _by_whole_keys(b)
-            for key in a.keys() | b.keys() if a.keys() != b.keys() else ():
+            for key in (*a, *b) if a.keys() != b.keys() else ():
                 if key not in a or key not in b:
                     return pointer + point(key)
             stack.extend((pointer + point(key), a[key], b[key]) for key in reversed(a))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
-from mmsp_fsm.definition import Definition
+from mmsp_fsm.definition import Definition, Rule
 from mmsp_fsm.errors import UnknownRuleError
 
 
@@ -24,6 +25,17 @@ def selected(
     return frozenset((chosen | _codes(definition, extend_select)) - _codes(definition, ignore))
 
 
+def find_rule(definition: Definition, name: str) -> Rule:
+    """The rule with this code or name, in any case. Raises `UnknownRuleError`, which names the nearest."""
+    wanted = name.strip()
+    for rule in definition.rules.values():
+        if wanted.upper() == rule.code or wanted.lower() == rule.name:
+            return rule
+    known = [*definition.rules, *(rule.name for rule in definition.rules.values())]
+    near = get_close_matches(wanted.upper(), known, 1) or get_close_matches(wanted.lower(), known, 1)
+    raise UnknownRuleError(f"there is no rule {wanted!r}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
 def _codes(definition: Definition, words: Iterable[str]) -> set[str]:
     return {code for word in words for code in _family(definition, word.strip())}
 
@@ -36,4 +48,4 @@ def _family(definition: Definition, word: str) -> list[str]:
         return family
     if not word:
         raise UnknownRuleError("a rule's code, name or family is due, and here is nothing")
-    return [definition.rule(word).code]
+    return [find_rule(definition, word).code]

@@ -8,7 +8,7 @@ import pytest
 import mmsp_fsm
 from mmsp_fsm import Limits, UnknownRuleError
 from mmsp_fsm.loading import default
-from mmsp_fsm.selection import selected
+from mmsp_fsm.selection import find_rule, selected
 
 CONTRACT = {
     "E101": "not-json",
@@ -197,7 +197,7 @@ def test_every_format_and_every_layer_has_an_example():
 @EVERY_RULE
 def test_a_rule_is_found_by_code_and_name_in_any_case(rule):
     for word in (rule.code, rule.code.lower(), rule.name, rule.name.upper(), f" {rule.name} "):
-        assert default().rule(word) is rule
+        assert find_rule(default(), word) is rule
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_rule_is_found_by_code_and_name_in_any_case(rule):
 )
 def test_a_rule_that_is_none_names_the_nearest(word, said):
     with pytest.raises(UnknownRuleError) as refused:
-        default().rule(word)
+        find_rule(default(), word)
     assert str(refused.value).startswith(said)
 
 
