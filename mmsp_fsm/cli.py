@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from mmsp_fsm.checker import Step
     from mmsp_fsm.diagnostics import StreamReport
     from mmsp_fsm.output.json import JsonDocument
-    from mmsp_fsm.output.text import TextRun
+    from mmsp_fsm.output.text import Renderer, TextRun
     from mmsp_fsm.recordings import Record, Source
     from mmsp_fsm.runs import Unreadable
 
@@ -88,7 +89,7 @@ def _complain(sentence: str) -> None:
 
 def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
     """Comma-separated words of an option that may be repeated."""
-    return [word.strip() for value in values for word in value.split(",") if word.strip()]
+    return [word.strip() for value in values for word in value.split(",")]
 
 
 def _at_least_one(name: str, help: str, default: int) -> Callable[[Any], Any]:  # noqa: A002
@@ -167,7 +168,7 @@ def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **o
     run = _run(output, quiet)
     summary, failed = Summary(), False
     run.begin()
-    for one in _checked(paths, reading):
+    for one in _checked(_sources(paths), reading):
         run.add(one)
         summary = summary.plus(one)
         if not isinstance(one, Unreadable):
@@ -188,15 +189,14 @@ def parse(path: str, **options: Any) -> int:
     Where the stream violates the protocol there is no message: its diagnostics are printed on standard error. Where it
     conforms and ended with an error, that error and the done items before it are printed as JSON.
     """
-    from mmsp_fsm.output.text import Renderer
     from mmsp_fsm.runs import Unreadable
     from mmsp_fsm.wire import to_json
 
     reading = Reading(options)
     status = CONFORMING
-    for one in _checked([path], reading, keep_message=True):
+    for one in _checked(_only(path), reading, keep_message=True):
         if isinstance(one, Unreadable):
-            _complain(Renderer(color=_colorful(sys.stderr)).unreadable(one))
+            _complain(_renderer(sys.stderr).unreadable(one))
             return UNREADABLE
         if one.message is not None:
             _print_json(to_json(one.message))
@@ -204,7 +204,7 @@ def parse(path: str, **options: Any) -> int:
             _print_json({"error": one.error, "done_items": [to_json(item) for item in one.done_items]})
             status = VIOLATING
         else:
-            renderer = Renderer(color=_colorful(sys.stderr))
+            renderer = _renderer(sys.stderr)
             for line in (*renderer.stream(one), renderer.verdict(one)):
                 _complain(line)
             status = VIOLATING
@@ -213,21 +213,21 @@ def parse(path: str, **options: Any) -> int:
 
 @command.command(epilog=_examples("mmsp-fsm trace trace.jsonl") + EXIT_STATUSES)
 @click.argument("path")
+@click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @reading_options
-def trace(path: str, **options: Any) -> int:
+def trace(path: str, fail_on: str, **options: Any) -> int:
     """Print each event with the state before, the symbol, the action and the state after.
 
     What is wrong with an event stands below it.
     """
     from mmsp_fsm.diagnostics import StreamReport
-    from mmsp_fsm.output.text import Renderer
     from mmsp_fsm.runs import Unreadable
 
     reading = Reading(options)
     out = _stream(sys.stdout)
-    renderer = Renderer(color=_colorful(out))
+    renderer = _renderer(out)
     status = CONFORMING
-    for source in _sources([path]):
+    for source in _only(path):
         if isinstance(source, Unreadable):
             _complain(renderer.unreadable(source))
             return UNREADABLE
@@ -236,7 +236,7 @@ def trace(path: str, **options: Any) -> int:
                 _complain(renderer.unreadable(step))
                 return UNREADABLE
             if isinstance(step, StreamReport):
-                status = VIOLATING if step.errors else status
+                status = VIOLATING if step.errors or (fail_on == "warning" and step.warnings) else status
             for line in renderer.ending(step) if isinstance(step, StreamReport) else renderer.step(*step):
                 out.write(line + "\n")
     return status
@@ -290,12 +290,28 @@ def _sources(paths: Iterable[str]) -> Iterator[Source | Unreadable]:
     return find_sources(paths)
 
 
-def _checked(paths: Iterable[str], reading: Reading, keep_message: bool = False) -> Iterator[StreamReport | Unreadable]:
-    """The report of each source that `paths` stand for; what cannot be read is said, and the others go on."""
+def _only(path: str) -> list[Source | Unreadable]:
+    """The one source that `path` stands for; a folder or a glob of several is a misuse."""
+    found = list(islice(_sources([path]), 2))
+    if len(found) > 1:
+        raise click.UsageError(f"{path!r} stands for several recordings, and one is due.")
+    return found
+
+
+def _renderer(stream: TextIO | None) -> Renderer:
+    from mmsp_fsm.output.text import Renderer
+
+    return Renderer(color=_colorful(stream), ascii_only=stream is not None and not _says_unicode(stream))
+
+
+def _checked(
+    sources: Iterable[Source | Unreadable], reading: Reading, keep_message: bool = False
+) -> Iterator[StreamReport | Unreadable]:
+    """The report of each source; what cannot be read is said, and the others go on."""
     from mmsp_fsm.recordings import check_source
     from mmsp_fsm.runs import Unreadable
 
-    for source in _sources(paths):
+    for source in sources:
         if isinstance(source, Unreadable):
             yield source
             continue
@@ -334,7 +350,7 @@ def _run(output: str, quiet: bool) -> JsonDocument | TextRun:
     out, errors = _stream(sys.stdout), sys.stderr if sys.stderr is not None else StringIO()
     if output == "json":
         return JsonDocument(out, ascii_only=not _says_unicode(out))
-    return TextRun(out, errors, color=_colorful(out), quiet=quiet)
+    return TextRun(out, errors, color=_colorful(out), ascii_only=not _says_unicode(out), quiet=quiet)
 
 
 def _stream(stream: TextIO | None) -> TextIO:

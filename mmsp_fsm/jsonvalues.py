@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
@@ -105,15 +106,16 @@ class _Hooks:
         return value
 
     def _integer(self, digits: str) -> int | float:
-        if len(digits.lstrip("-")) > LONGEST_INTEGER:
-            self.clean = False
-            return -math.inf if digits[0] == "-" else math.inf
-        return int(digits)
+        if len(digits.lstrip("-")) <= LONGEST_INTEGER:
+            with suppress(ValueError):  # a program may have set Python's own limit lower
+                return int(digits)
+        self.clean = False
+        return -math.inf if digits[0] == "-" else math.inf
 
 
 def _plain(message: str) -> str:
-    """The standard library's message, without its capital and its colon."""
-    message = message.split(":")[0].removesuffix(" starting at").rstrip()
+    """The standard library's message, without its capital and what it expects to stand behind it."""
+    message = message.split(": ")[0].removesuffix(" at").removesuffix(" starting")
     return message[:1].lower() + message[1:]
 
 
@@ -144,7 +146,7 @@ def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any,
         return value
     if exact is int or (isinstance(value, int) and exact is not bool):
         number = int.__int__(value)
-        return number if -_BEYOND < number < _BEYOND else math.copysign(math.inf, number)
+        return number if -_BEYOND < number < _BEYOND else math.inf if number > 0 else -math.inf
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, float):

@@ -288,3 +288,25 @@ def test_validate_imports_no_more_than_it_uses():
     )
     done = subprocess.run([sys.executable, "-c", code, GOOD], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("command", ["parse", "trace"])
+def test_one_recording_is_due(tmp_path, command):
+    one = write(tmp_path / "a.jsonl", *HI, stop())
+    assert run(command, tmp_path).returncode == 0
+    write(tmp_path / "b.jsonl", *HI, stop())
+    done = run(command, tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"stands for several recordings, and one is due" in done.stderr
+    assert run(command, one).returncode == 0
+
+
+def test_trace_fails_on_warnings_if_asked(tmp_path):
+    call = write(tmp_path / "call.jsonl", c("{}", "f", "c1"), c_done({}), stop("stop"))
+    assert run("trace", "--extend-select", "W504", call).returncode == 0
+    assert run("trace", "--extend-select", "W504", "--fail-on", "warning", call).returncode == 1
+
+
+@pytest.mark.parametrize("words", ["", ",", "E302,"])
+def test_an_empty_word_is_no_rule(words):
+    assert run("validate", "--select", words, GOOD).returncode == 2

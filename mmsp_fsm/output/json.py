@@ -9,21 +9,24 @@ from typing import Any, TextIO
 from attrs import asdict
 
 from mmsp_fsm.diagnostics import Diagnostic, StreamReport
+from mmsp_fsm.output.visible import is_hidden
 from mmsp_fsm.runs import Summary, Unreadable
 
 VERSION = 1
 """Of the document's shape; it changes when a field does."""
 
-# What JSON lets stand raw and a terminal would obey, hide or not be able to print.
-_UNSAFE = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+# Where characters may stand that JSON lets stand raw and a terminal would obey or hide.
+_BEYOND_ASCII = re.compile("[^ -~\n]+")
 
 
 def json_text(value: Any, *, ascii_only: bool = False, indent: int | None = None) -> str:
     """`value` as JSON that is valid and safe wherever it is printed; readable UTF-8 unless `ascii_only`."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    return text if ascii_only else _UNSAFE.sub(lambda match: json.dumps(match.group())[1:-1], text)
+    return text if ascii_only else _BEYOND_ASCII.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "".join(json.dumps(one)[1:-1] if is_hidden(one) else one for one in match.group())
 
 
 def stream_object(report: StreamReport) -> dict[str, Any]:

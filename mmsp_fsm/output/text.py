@@ -13,7 +13,7 @@ from typing import TextIO
 from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
-from mmsp_fsm.output.visible import visible, width
+from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
 from mmsp_fsm.runs import Summary, Unreadable
 
@@ -30,6 +30,9 @@ STYLES = {
 COLUMNS = 100
 """Where long help is wrapped."""
 
+LONGEST_NAME = 120
+"""Characters shown of a JSON pointer or an error's type, which may be names of any length that a model made up."""
+
 
 class TextRun:
     """Prints a run: each stream as soon as it is known on `out`, what could not be read on `errors`, the totals last.
@@ -37,9 +40,11 @@ class TextRun:
     `quiet` leaves out all but diagnostics.
     """
 
-    def __init__(self, out: TextIO, errors: TextIO, *, color: bool = False, quiet: bool = False) -> None:
+    def __init__(
+        self, out: TextIO, errors: TextIO, *, color: bool = False, ascii_only: bool = False, quiet: bool = False
+    ) -> None:
         self._out, self._errors, self._quiet = out, errors, quiet
-        self._renderer = Renderer(color=color)
+        self._renderer = Renderer(color=color, ascii_only=ascii_only)
 
     def begin(self) -> None:
         """Nothing stands before the first stream."""
@@ -63,42 +68,47 @@ class TextRun:
 
 
 class Renderer:
-    """Renders diagnostics and reports as lines of text. `color` says whether the terminal is to colour it."""
+    """Renders diagnostics and reports as lines of text. `color` says whether the terminal is to colour it,
+    `ascii_only` that it knows no other characters (the marks would not stand under what they mark).
+    """
 
-    def __init__(self, *, color: bool = False) -> None:
+    def __init__(self, *, color: bool = False, ascii_only: bool = False) -> None:
         self._color = color
+        self._ascii_only = ascii_only
 
     def stream(self, report: StreamReport) -> Iterator[str]:
         """The lines of one stream's diagnostics, each with a blank line behind."""
         for diagnostic in report.diagnostics:
             yield from self.diagnostic(diagnostic, report.source)
             yield ""
-        left = report.errors + report.warnings - len(report.diagnostics)
+        errors = report.errors - sum(one.severity == "error" for one in report.diagnostics)
+        warnings = report.warnings - sum(one.severity == "warning" for one in report.diagnostics)
+        left = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
         if left:
-            yield f"... and {_count(left, 'diagnostic')} more of this stream"
+            yield f"... and {' and '.join(left)} more of this stream"
             yield ""
 
     def diagnostic(self, one: Diagnostic, source: str | None) -> Iterator[str]:
         """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
         yield self._styled(one.severity, f"{one.severity}[{one.code}]") + self._styled(
-            "bold", f": {visible(one.message)}"
+            "bold", f": {self._visible(one.message)}"
         )
         parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
         gutter = max(len(_label(part)) for part in parts)
         pad = " " * gutter
         yield f"{pad}{self._gutter('-->')} {self._place(one, source)}"
         for related in one.related:
-            yield from self._record(related, gutter, "-", "related", visible(related.message))
+            yield from self._record(related, gutter, "-", "related", self._visible(related.message))
         yield from self._record(one, gutter, "^", one.severity, "")
         yield f"{pad} {self._gutter('|')}"
         yield from self._notes(one, pad)
 
     def verdict(self, report: StreamReport) -> str:
         """One line that says what a stream comes to."""
-        name = f"{visible(report.source or 'the stream')}: "
+        name = f"{self._visible(report.source or 'the stream')}: "
         records = f"{report.outcome} after {_count(report.events, 'event')} in {_count(report.groups, 'closed group')}"
         if report.outcome == "failed" and report.error is not None:
-            records += f" with {visible(str(report.error.get('type')))}"
+            records += f" with {self._clipped(str(report.error.get('type')))}"
         found = f", {_faults(report.errors, report.warnings)}" if report.errors or report.warnings else ""
         style = "good" if report.conforming else "error"
         return name + self._styled(style, report.verdict) + f", {records}{found}"
@@ -113,13 +123,13 @@ class Renderer:
 
     def unreadable(self, one: Unreadable) -> str:
         """The line for a source that could not be read."""
-        return self._styled("error", "error") + f": {visible(one.source)}: {visible(one.message)}"
+        return self._styled("error", "error") + f": {self._visible(one.source)}: {self._visible(one.message)}"
 
     def step(self, record: Record, step: Step) -> Iterator[str]:
         """The lines of one event of a trace: each move, and below them what is wrong."""
         where = f"{step.event:>5} " if record.line is None else f"{step.event:>5} {'line ' + str(record.line):<9}"
         for move in step.moves:
-            states = f"{move.before:<22} {visible(move.symbol):<22} {move.action or '-':<12} {move.after}"
+            states = f"{move.before:<22} {self._visible(move.symbol):<22} {move.action or '-':<12} {move.after}"
             yield f"{where}  {states}"
             where = " " * len(where)
         for diagnostic in step.diagnostics:
@@ -136,14 +146,14 @@ class Renderer:
 
     def _trace_line(self, one: Diagnostic) -> str:
         severity = self._styled(one.severity, f"{one.severity}[{one.code}]")
-        return f"{' ' * 17}{severity} {visible(one.message)}"
+        return f"{' ' * 17}{severity} {self._visible(one.message)}"
 
     def _place(self, one: Diagnostic, source: str | None) -> str:
-        parts = [visible(source)] if source is not None else []
+        parts = [self._visible(source)] if source is not None else []
         if one.line is not None:
             parts.append(str(one.line))
         where = ":".join(parts)
-        event = f"event {one.event}" + (f", {visible(one.pointer)}" if one.pointer else "")
+        event = f"event {one.event}" + (f", {self._clipped(one.pointer)}" if one.pointer else "")
         return f"{where} ({event})" if where else event
 
     def _record(self, part: Diagnostic | Related, gutter: int, mark: str, style: str, message: str) -> Iterator[str]:
@@ -152,7 +162,7 @@ class Renderer:
             return
         yield f"{' ' * gutter} {self._gutter('|')}"
         shown = excerpt(part.record, part.pointer)
-        text, before, marked = _line(shown)
+        text, before, marked = self._line(shown)
         yield f"{self._gutter(_label(part).rjust(gutter))} {self._gutter('|')} {text}"
         line = mark * max(1, width(marked)) + (f" {message}" if message else "")
         yield f"{' ' * gutter} {self._gutter('|')} {' ' * width(before)}{self._styled(style, line)}"
@@ -170,6 +180,20 @@ class Renderer:
             for line in rest:
                 yield f"{pad}   {' ' * len(name)}  {line}"
 
+    def _line(self, shown: Excerpt) -> tuple[str, str, str]:
+        """The visible line of an excerpt, its part before the mark, and the marked part."""
+        dots = "..." if self._ascii_only else "…"
+        before = (dots if shown.cut_before else "") + self._visible(shown.before)
+        marked = self._visible(shown.marked)
+        after = self._visible(shown.after) + (dots if shown.cut_after else "")
+        return before + marked + after, before, marked
+
+    def _visible(self, text: str) -> str:
+        return visible(text, ascii_only=self._ascii_only)
+
+    def _clipped(self, text: str) -> str:
+        return clip(text, LONGEST_NAME, ascii_only=self._ascii_only)
+
     def _gutter(self, text: str) -> str:
         return self._styled("gutter", text)
 
@@ -180,14 +204,6 @@ class Renderer:
 def _label(part: Diagnostic | Related) -> str:
     """What stands in the gutter: the line's number, or the event's where there are no lines."""
     return str(part.line) if part.line is not None else f"event {part.event}"
-
-
-def _line(shown: Excerpt) -> tuple[str, str, str]:
-    """The visible line of an excerpt, its part before the mark, and the marked part."""
-    before = ("…" if shown.cut_before else "") + visible(shown.before)
-    marked = visible(shown.marked)
-    after = visible(shown.after) + ("…" if shown.cut_after else "")
-    return before + marked + after, before, marked
 
 
 def _or(words: Iterable[str]) -> str:

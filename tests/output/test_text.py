@@ -8,6 +8,7 @@ import pytest
 import mmsp_fsm
 from mmsp_fsm.output.excerpts import excerpt
 from mmsp_fsm.output.text import Renderer
+from mmsp_fsm.output.visible import width
 from tests.streams import HI, c, c_done, stop, t, t_done
 
 BROKEN = Path(__file__).parent.parent / "data" / "broken" / "interleaved.jsonl"
@@ -75,7 +76,7 @@ def test_model_output_is_shown_escaped(hostile):
 def test_what_is_not_kept_is_counted():
     bad = t("a", x=1)
     text = lines(mmsp_fsm.validate([*[bad] * 103, t_done("a" * 103), stop()]))
-    assert "... and 3 diagnostics more of this stream" in text
+    assert "... and 3 errors more of this stream" in text
     assert "103 errors, 0 warnings" in text
 
 
@@ -112,3 +113,26 @@ def test_a_call_s_diagnostic_says_what_is_wrong_with_its_arguments():
     )
     assert json.loads(json.dumps(only.message)) == only.message
     assert len(HI) == 2
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("text", ["潮" * 9, "กิ" * 20, "é\x1b\u202e" * 9, "[red]"])
+def test_marks_stand_under_what_they_mark(text, ascii_only):
+    record = json.dumps(t(text), ensure_ascii=False).encode()
+    checker = mmsp_fsm.StreamChecker()
+    checker.feed_record(record)
+    checker.feed(t_done("z"))
+    checker.feed(stop())
+    shown = lines(checker.close(), ascii_only=ascii_only).splitlines()
+    for number, line in enumerate(shown):
+        sign = next((one for one in "-^" if one * 3 in line), None)
+        if sign is not None:
+            above = shown[number - 1]
+            marked = above.index('{"type"' if sign == "-" else '"z"')
+            assert width(above[:marked]) == line.index(sign)
+    assert "\n".join(shown).isascii() or not ascii_only
+
+
+def test_a_pointer_of_any_length_is_clipped():
+    text = lines(mmsp_fsm.validate([t("a", **{"k" * 100_000: 1}), t_done("a"), stop()]))
+    assert max(map(len, text.splitlines())) < 300

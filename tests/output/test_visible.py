@@ -58,3 +58,30 @@ def test_json_text_says_the_same_value(value, ascii_only):
 
 def test_columns():
     assert [width(text) for text in ("abc", "潮", "e\u0301", "")] == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("character", ["\ufe0f", "\U000e0100", "\u034f", "\u115f", "\u3164", "\u180b", "\u180e", "\U0001d173"])  # fmt: skip
+def test_what_shows_nothing_is_escaped_everywhere(character):
+    assert character not in visible(f"a{character}b")
+    assert character not in json_text(f"a{character}b")
+
+
+def test_blanks_that_look_like_a_space_are_escaped_for_people_alone():
+    assert visible("a\u00a0b\u3000c d") == r"a\xa0b\u3000c d"
+    assert json_text("a\u00a0b\u3000c d") == '"a\u00a0b\u3000c d"'
+
+
+def test_a_terminal_of_ascii_gets_ascii():
+    assert visible("Füße 潮\x1b", ascii_only=True) == r"F\xfc\xdfe \u6f6e\x1b"
+
+
+@given(ANY_TEXT, ANY_TEXT, st.booleans())
+def test_each_character_is_mapped_on_its_own(one, other, ascii_only):
+    parts = visible(one, ascii_only=ascii_only) + visible(other, ascii_only=ascii_only)
+    assert visible(one + other, ascii_only=ascii_only) == parts
+    assert parts.isprintable()
+    assert parts.isascii() or not ascii_only
+
+
+def test_vowel_signs_take_no_column():
+    assert [width(text) for text in ("กิ", "कु", "한", "\u1112\u1161\u11ab")] == [1, 1, 2, 2]
