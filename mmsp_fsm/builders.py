@@ -99,7 +99,7 @@ class ItemBuilder:
         self.header = dict(item.header)
         if known is not None and self.kind.told_by is not None and not item.told_by:
             self.header, self.opened = known.header, known.opened
-        elif not self._complete(item):
+        elif not item.complete:
             self.distrust()
         if known is not None:
             self.distrust()
@@ -113,7 +113,8 @@ class ItemBuilder:
         if once_a_group is not None:
             self.said.add(once_a_group)
             self.repaired = True
-        self._later_header(item)
+        if not self.shared or item.told_by in ("", self.told_by):
+            self._later_header(item)
         self._take(item)
 
     def close(self, item: ItemView, compare_content: bool) -> None:
@@ -203,11 +204,6 @@ class ItemBuilder:
                 said_other = True
                 message = f"{header.name} is set on the first fragment only, and here it is {show(value)} again"
                 self._say(header.later_other, item, header.name, message)
-
-    def _complete(self, item: ItemView) -> bool:
-        """Whether a fragment can only be a group's first, by what its header holds."""
-        identified = [header.name for header in self.kind.header if header.empty is not None]
-        return bool(identified) and all(item.header[name] not in ("", Hole.ABSENT) for name in identified)
 
     def _done_header(self, header: Header, item: ItemView) -> None:
         done, first = item.header[header.name], self.header.get(header.name, Hole.UNKNOWN)

@@ -71,11 +71,6 @@ class StreamChecker:
         return self._builder.state
 
     @property
-    def events(self) -> int:
-        """Records taken so far."""
-        return self._events
-
-    @property
     def outcome(self) -> Outcome:
         """How the stream ended, as far as it is known: `truncated` until a stop or an error has come."""
         if self._end is None:

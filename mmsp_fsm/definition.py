@@ -17,7 +17,13 @@ Action = Literal[
     "open", "grow", "close", "leave", "finish", "fail", "stray", "doubt", "lose", "resume", "settle"
 ]  # fmt: skip
 Predicate = Literal[
-    "another_group", "second_piece", "second_content", "not_json", "not_an_object", "cut_short_elsewhere"
+    "another_group",
+    "another_name",
+    "second_piece",
+    "second_content",
+    "not_json",
+    "not_an_object",
+    "cut_short_elsewhere",
 ]
 Property = Literal["told_by", "one_piece", "one_piece_when", "closes", "cut_short_by", "hidden", "header"]
 
@@ -294,11 +300,6 @@ class Definition(Grammar):
     def initial(self) -> State:
         """The state in which every stream begins."""
         return next(state for state in self.states.values() if state.role == "initial")
-
-    @property
-    def unsure(self) -> State:
-        """The state after a record that could not be read."""
-        return next(state for state in self.states.values() if state.role == "unsure")
 
     @property
     def default_rules(self) -> frozenset[str]:

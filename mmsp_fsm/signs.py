@@ -53,6 +53,12 @@ class ItemView:
         return told(self.kind, self.header)
 
     @property
+    def complete(self) -> bool:
+        """Whether it can only be a group's first fragment, by what its header holds."""
+        identified = [header.name for header in self.kind.header if header.empty is not None]
+        return bool(identified) and all(self.header[name] not in ("", Hole.ABSENT) for name in identified)
+
+    @property
     def has_content(self) -> bool:
         """Whether it carries anything usable in the growing field."""
         return not isinstance(self.content, Hole) and len(self.content) > 0

@@ -127,8 +127,10 @@ class StreamBuilder:
 
     def grow(self, move: Move) -> None:
         """A later fragment grows the open group."""
-        refused_by = move.outcome.rule if isinstance(move.outcome, Guard) else None
-        self._open(move).grow(move.item, refused_by)
+        group, outcome = self._open(move), move.outcome
+        if isinstance(outcome, Guard) and outcome.when == "another_name":
+            group.distrust(shared=True)  # whose it is cannot be told, and that has been said
+        group.grow(move.item, outcome.rule if isinstance(outcome, Guard) else None)
 
     def close(self, move: Move) -> None:
         """The done item closes the open group."""
@@ -208,11 +210,15 @@ class StreamBuilder:
     # ── Guards: each says why it refuses, or nothing ─────────────────────────────────────────────────────────
 
     def another_group(self, move: Move) -> bool:
-        """A fragment that names another group than the open one."""
+        """A fragment that begins another group than the open one, by what it bears."""
+        return self.another_name(move) and move.item.complete
+
+    def another_name(self, move: Move) -> bool:
+        """A fragment that bears another name than the open group's."""
         mine, other = self._open(move).told_by, move.item.told_by
         if not mine or not other or mine == other:
             return False
-        move.detail = f"{show(other)} begins while {show(mine)} is open"
+        move.detail = f"{show(other)} while {show(mine)} is open"
         return True
 
     def second_piece(self, move: Move) -> bool:

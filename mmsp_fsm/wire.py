@@ -68,7 +68,7 @@ def structure(value: object, into: type[T]) -> T:
     """
     try:
         return _converter(base64=True).structure(value, into)
-    except (BaseValidationError, ValueError, TypeError) as error:
+    except (BaseValidationError, ValueError, TypeError, AttributeError) as error:
         raise ValueError("; ".join(f"{path}: {what}" if path else what for path, what in faults(error))) from None
 
 

@@ -300,6 +300,7 @@ def works(walk, expected, how=None):
 
 GUARDED = {
     "another_group": "E302",
+    "another_name": "E302",
     "second_piece": "E410",
     "second_content": "E411",
     "not_json": "E404",
@@ -317,8 +318,10 @@ def tripped(cell, guard):
     """A walk to the cell and how its record is written, so that the guard refuses it; what it leaves expected."""
     kind, usual = DEFINITION.kinds.get(STATES[cell.state].kind or ""), expected_in(cell.state)
     if guard.when == "another_group":
-        names = {one.name: "another" for one in kind.header}
-        return [step(kind.delta)], {"header": names}, usual
+        return [step(kind.delta)], {"header": {one.name: "another" for one in kind.header}}, usual
+    if guard.when == "another_name":
+        header = {one.name: "another" if one.name == kind.told_by else "" for one in kind.header}
+        return [step(kind.delta)], {"header": header}, usual
     if guard.when == "second_piece":
         return [step(kind.delta)], {}, usual
     if guard.when == "second_content":
@@ -337,13 +340,14 @@ def test_every_guard_has_its_cells():
     opened = {name: f"{name}_open" for name in kinds}
     assert cells == {
         "another_group": [opened[name] for name in kinds if kinds[name].told_by],
+        "another_name": [opened[name] for name in kinds if kinds[name].told_by],
         "second_piece": [opened[name] for name in kinds if kinds[name].one_piece],
         "second_content": [opened[name] for name in kinds if kinds[name].one_piece_when],
         "not_json": [opened[name] for name in kinds if kinds[name].closes],
         "not_an_object": [opened[name] for name in kinds if kinds[name].closes],
         "cut_short_elsewhere": ["between_groups", *opened.values()],
     }
-    assert cells["another_group"] == cells["not_json"] == ["tool_call_open"]
+    assert cells["another_group"] == cells["another_name"] == cells["not_json"] == ["tool_call_open"]
     assert cells["second_piece"] == ["embedding_open"]
     assert cells["second_content"] == ["inline_data_open", "inline_thinking_open"]
 

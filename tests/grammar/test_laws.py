@@ -8,9 +8,11 @@ Each case is a small edit of the shipped files, as TOML gives them; the sentence
 import tomllib
 from copy import deepcopy
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from mmsp_fsm.definition import Action, Predicate, Property
 from mmsp_fsm.errors import DefinitionError
 from mmsp_fsm.loading import build, default, grammar_folder, load
 
@@ -18,9 +20,7 @@ FOLDER = Path(__file__).parents[2] / "grammar"
 GRAMMAR = tomllib.loads((FOLDER / "mmsp.toml").read_text(encoding="utf-8"))
 CATALOGUE = tomllib.loads((FOLDER / "rules.toml").read_text(encoding="utf-8"))
 
-ACTIONS = "['open', 'grow', 'close', 'leave', 'finish', 'fail', 'stray', 'doubt', 'lose', 'resume', 'settle']"
-PREDICATES = "['another_group', 'second_piece', 'second_content', 'not_json', 'not_an_object', 'cut_short_elsewhere']"
-PROPERTIES = "['told_by', 'one_piece', 'one_piece_when', 'closes', 'cut_short_by', 'hidden', 'header']"
+ACTIONS, PREDICATES, PROPERTIES = (str(list(get_args(words))) for words in (Action, Predicate, Property))
 
 
 def refusal(edit):
@@ -78,7 +78,8 @@ def number(part, source, on):
 
 STOP = number("transitions", "between_groups", "stop")
 INSIDE = number("violations", "{kind}_open", "stop")
-TOLD, PIECE = 0, 1
+GUARDS = [row["when"] for row in GRAMMAR["machine"]["guards"]]
+TOLD, PIECE = GUARDS.index("another_group"), GUARDS.index("second_piece")
 
 
 def rule(code, key, value):
@@ -151,9 +152,9 @@ TABLE = [
     case("an unknown action", put(["machine", "transitions", STOP, "do"], ["finsh"]),
          f"mmsp.toml: machine.transitions[1].do[0]: finsh is none of {ACTIONS}"),
     case("an unknown guard", put(["machine", "guards", TOLD, "when"], "another"),
-         f"mmsp.toml: machine.guards[0].when: another is none of {PREDICATES}"),
+         f"mmsp.toml: machine.guards[{TOLD}].when: another is none of {PREDICATES}"),
     case("an unknown property", put(["machine", "guards", TOLD, "where"], "toldby"),
-         f"mmsp.toml: machine.guards[0].where: toldby is none of {PROPERTIES}"),
+         f"mmsp.toml: machine.guards[{TOLD}].where: toldby is none of {PROPERTIES}"),
     case("an unreachable state", limbo, "mmsp.toml: no row leads to the state limbo"),
     case("a violation without rules", drop("machine", "violations", INSIDE, "rules"),
          f"mmsp.toml: machine.violations[{INSIDE}].rules: this key is absent"),
@@ -168,13 +169,13 @@ TABLE = [
     case("a violation with a guard's key", put(["machine", "violations", INSIDE, "rule"], "E304"),
          f"mmsp.toml: machine.violations[{INSIDE}]: there is no key rule"),
     case("a guard with a violation's key", put(["machine", "guards", TOLD, "rules"], ["E302"]),
-         "mmsp.toml: machine.guards[0]: there is no key rules"),
+         f"mmsp.toml: machine.guards[{TOLD}]: there is no key rules"),
     *(case(f"a guard without {key}", drop("machine", "guards", TOLD, key),
-           f"mmsp.toml: machine.guards[0].{key}: this key is absent") for key in ("when", "rule", "says", "to", "on")),
+           f"mmsp.toml: machine.guards[{TOLD}].{key}: this key is absent") for key in ("when", "rule", "says", "to", "on")),
     case("a guard on a violation", put(["machine", "guards", TOLD, "on"], "{other}.delta"),
-         "mmsp.toml: machine.guards[0] guards tool_call_open x text.delta, which is no transition"),
+         f"mmsp.toml: machine.guards[{TOLD}] guards tool_call_open x text.delta, which is no transition"),
     case("a guard on no cell", put(["machine", "guards", PIECE, "from"], "embeding_open"),
-         "mmsp.toml: machine.guards[1] guards embeding_open x embedding.delta, which is no transition"),
+         f"mmsp.toml: machine.guards[{PIECE}] guards embeding_open x embedding.delta, which is no transition"),
     case("two initial states", put(["machine", "states", 2, "role"], "initial"),
          "mmsp.toml: machine.states has 2 states of role initial; there is exactly one"),
     case("no initial state", put(["machine", "states", 0, "role"], "ended"),
