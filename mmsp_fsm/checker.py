@@ -71,6 +71,11 @@ class StreamChecker:
         return self._builder.state
 
     @property
+    def events(self) -> int:
+        """Records taken so far."""
+        return self._events
+
+    @property
     def outcome(self) -> Outcome:
         """How the stream ended, as far as it is known: `truncated` until a stop or an error has come."""
         if self._end is None:
@@ -154,24 +159,24 @@ class StreamChecker:
     def _walk(self, reading: Reading, place: Place) -> Step:
         """Take the signs of one record through the machine, in order."""
         self._events += 1
-        start = self._ledger.count
+        start = len(self._ledger.kept)
         here = Move(reading.signs[0], place, self.state, self.state, group=self._builder.group)
         for finding in reading.findings:
             self._ledger.enter(finding, here, self._builder)
         moves = tuple([self._move(sign, place) for sign in reading.signs])
-        return Step(place.event, self.state, moves, self._ledger.since(start))
+        return Step(place.event, self.state, moves, tuple(self._ledger.kept[start:]))
 
     def _follow(self, sign: Sign, place: Place) -> Step:
         """Take a record after the end: the first is one error, whatever it holds; the rest is counted."""
         self._events += 1
-        start = self._ledger.count
+        start = len(self._ledger.kept)
         if self._followers == 0:
             move = self._move(sign, place)
-            self._first_follower = start if self._ledger.count > start else None
+            self._first_follower = start if len(self._ledger.kept) > start else None
         else:
             move = Move(sign, place, self.state, self.state)
         self._followers += 1
-        return Step(place.event, self.state, (move,), self._ledger.since(start))
+        return Step(place.event, self.state, (move,), tuple(self._ledger.kept[start:]))
 
     def _move(self, sign: Sign, place: Place) -> Move:
         """Take one sign: to the books, if it is an item of a group left open; else through the machine."""

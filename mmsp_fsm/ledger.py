@@ -38,15 +38,6 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         self._room = {"error": self.limits.diagnostics, "warning": self.limits.diagnostics}
 
-    @property
-    def count(self) -> int:
-        """Diagnostics kept so far."""
-        return len(self.kept)
-
-    def since(self, start: int) -> tuple[Diagnostic, ...]:
-        """The diagnostics kept from `start` on."""
-        return tuple(self.kept[start:])
-
     def enter(self, finding: Finding, move: Move, builder: StreamBuilder) -> Diagnostic | None:
         """Make the diagnostic of `finding`, found where `move` was made; None where it is not selected or kept."""
         rule = self.definition.rules[finding.code]

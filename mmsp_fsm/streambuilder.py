@@ -10,7 +10,7 @@ from attrs import define, field
 
 from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Cell, Definition, Guard, Kind
-from mmsp_fsm.jsonvalues import NotJsonError, name_of, point, show
+from mmsp_fsm.jsonvalues import Decoded, NotJsonError, name_of, point, show
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.signs import Finding, ItemView, Sign
 
@@ -233,23 +233,15 @@ class StreamBuilder:
 
     def not_json(self, move: Move) -> bool:
         """A done item where the joined text is not JSON."""
-        group = self._open(move)
-        parsed = group.parsed() if group.judged() else None
-        if not isinstance(parsed, NotJsonError):
-            return False
-        move.detail = str(parsed)
-        self.unparsed = self.unparsed or group
-        return True
+        parsed = self._open(move).judged() and self._open(move).parsed()
+        return isinstance(parsed, NotJsonError) and self._unparsable(move, str(parsed))
 
     def not_an_object(self, move: Move) -> bool:
         """A done item where the joined text is JSON of another type than an object."""
-        group = self._open(move)
-        parsed = group.parsed() if group.judged() else None
-        if parsed is None or isinstance(parsed, NotJsonError) or isinstance(parsed.value, dict):
+        parsed = self._open(move).judged() and self._open(move).parsed()
+        if not isinstance(parsed, Decoded) or isinstance(parsed.value, dict):
             return False
-        move.detail = f"it is {name_of(parsed.value)}"
-        self.unparsed = self.unparsed or group
-        return True
+        return self._unparsable(move, f"it is {name_of(parsed.value)}")
 
     def cut_short_elsewhere(self, move: Move) -> bool:
         """An error that stands in place of a done item, where no group is open that it could cut short."""
@@ -314,6 +306,11 @@ class StreamBuilder:
         self.seen[item.kind.name] = None
         if self.keep:
             self.done_items.append(item)
+
+    def _unparsable(self, move: Move, detail: str) -> bool:
+        move.detail = detail
+        self.unparsed = self.unparsed or self.group
+        return True
 
     def _said(self, move: Move, when: str) -> bool:
         cell, said = self.definition.cells[move.before, move.symbol], self._open(move).said
