@@ -23,7 +23,6 @@ LONGEST_INTEGER = 4300
 
 _BEYOND = 10**LONGEST_INTEGER
 _MOST_SHARED = 1_000_000
-_ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{200}|[eE]\+?[0-9]{3}")  # 199 digits and e99 are within a double
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([\[{])|([\]}])', re.DOTALL)
 
@@ -64,9 +63,14 @@ def decode(text: str, nesting: int) -> Decoded:
     if text.count("[") + text.count("{") > nesting and _depth(text) > nesting:
         raise NotJsonError(f"it is nested more than {nesting} deep")
     hooks = _Hooks()
-    numbers = hooks.numbers() if _ODD_NUMBER.search(text) else {}
     try:
-        value = json.loads(text, object_pairs_hook=hooks.object, **numbers)
+        value = json.loads(
+            text,
+            object_pairs_hook=hooks.object,
+            parse_constant=hooks.constant,
+            parse_float=hooks.decimal,
+            parse_int=hooks.integer,
+        )
     except json.JSONDecodeError as error:
         near = text[max(error.pos - 10, 0) : error.pos + 10]
         raise NotJsonError(f"{_plain(error.msg)} at character {error.pos}, near {show(near)}") from None
@@ -93,19 +97,16 @@ class _Hooks:
                 seen.add(key)
         return value
 
-    def numbers(self) -> dict[str, Any]:
-        return {"parse_constant": self._constant, "parse_float": self._float, "parse_int": self._integer}
-
-    def _constant(self, name: str) -> float:
+    def constant(self, name: str) -> float:
         self.clean = False
         return float(name)
 
-    def _float(self, digits: str) -> float:
+    def decimal(self, digits: str) -> float:
         value = float(digits)
         self.clean = self.clean and math.isfinite(value)
         return value
 
-    def _integer(self, digits: str) -> int | float:
+    def integer(self, digits: str) -> int | float:
         if len(digits.lstrip("-")) <= LONGEST_INTEGER:
             with suppress(ValueError):  # a program may have set Python's own limit lower
                 return int(digits)

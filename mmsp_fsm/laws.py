@@ -85,15 +85,13 @@ def _states(definition: Definition) -> Iterator[str]:
         count = sum(state.role == role for state in definition.states.values())
         if count != 1:
             yield f"machine.states has {count} states of role {role}; there is exactly one"
-    for symbol in ("stop", "error", "unknown", "unreadable", "end"):
+    items = (symbol for kind in definition.kinds.values() for symbol in (kind.delta, kind.done))
+    for symbol in ("stop", "error", "unknown", "unreadable", "end", *items):
         if symbol not in definition.symbols:
             yield f"machine.symbols lacks {symbol}"
-    for kind in definition.kinds.values():
-        for symbol in (kind.delta, kind.done):
-            if symbol not in definition.symbols:
-                yield f"machine.symbols lacks {symbol}"
-        if not any(state.kind == kind.name and state.role == "open" for state in definition.states.values()):
-            yield f"machine.states has no open state for the kind {kind.name}"
+    for name in definition.kinds:
+        if not any(state.kind == name and state.role == "open" for state in definition.states.values()):
+            yield f"machine.states has no open state for the kind {name}"
 
 
 def _total(definition: Definition) -> Iterator[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, get_args, get_origin
 
 from cattrs import Converter, ForbiddenExtraKeysError, transform_error
 from cattrs.cols import list_structure_factory
 
-Hook = Callable[[Any, Any], Any]
+SEQUENCES: tuple[Any, ...] = (list, tuple)
 
 
 def strict_converter() -> Converter:
@@ -24,11 +23,8 @@ def strict_converter() -> Converter:
     return converter
 
 
-SEQUENCES: tuple[Any, ...] = (list, tuple)
-
-
-def _sequence(cls: Any, converter: Converter) -> Hook:
-    elements: Hook = list_structure_factory(list[get_args(cls)[0]], converter)  # type: ignore[arg-type,misc]
+def _sequence(cls: Any, converter: Converter) -> Any:
+    elements: Any = list_structure_factory(list[get_args(cls)[0]], converter)  # type: ignore[arg-type,misc]
     return lambda value, _: get_origin(cls)(elements(exactly(value, list), cls))
 
 
