@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmsp_fsm.jsonvalues import (
@@ -279,6 +279,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES, st.booleans())
 def test_every_json_value_is_decoded_as_the_standard_library_decodes_it(value, escaped):
     text = json.dumps(value, ensure_ascii=escaped)
@@ -288,6 +289,7 @@ def test_every_json_value_is_decoded_as_the_standard_library_decodes_it(value, e
     assert flaw(decoded.value) is None
 
 
+@settings(deadline=None)
 @given(st.text('[]{}":,\\ue+-.0159aNf \n\0é', max_size=12))
 def test_a_text_is_refused_where_the_standard_library_refuses_it(text):
     try:
@@ -507,6 +509,7 @@ def test_a_shared_value_at_a_greater_depth_is_still_held_to_the_limit():
         plain([shared, [shared]], 3)
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_a_json_value_is_its_own_copy(value):
     assert same(plain(value, NESTING), value)
@@ -560,6 +563,7 @@ def test_halves_of_a_pair_that_meet_become_one_character(pieces, joined):
     assert whole_characters("".join(pieces)) == joined
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", "é", BOTH, HIGH, LOW, "\udbff", "\udfff", "\ud800", "\U0010ffff"]), max_size=8))
 def test_joining_means_joining_code_units(pieces):
     def units(text):
@@ -657,6 +661,7 @@ def test_equality_looks_however_deep():
     assert difference(a, c) == "/0" * 10_000
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_a_value_equals_itself_rewritten(value):
     assert difference(value, json.loads(json.dumps(value))) is None
@@ -672,6 +677,7 @@ def at(value, pointer):
         return []
 
 
+@settings(deadline=None)
 @given(VALUES, VALUES)
 def test_a_difference_is_mutual_and_leads_to_what_differs(a, b):
     where = difference(a, b)
@@ -730,6 +736,7 @@ def test_a_pointer_that_leads_nowhere(pointer):
         follow(RFC_6901, pointer)
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=4), VALUES)
 def test_every_place_has_a_pointer(keys, value):
     nested = value
@@ -785,6 +792,7 @@ def test_a_value_is_shown_on_one_short_line(value, shown):
     assert show(value) == shown
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_what_is_shown_is_printable_and_short(text):
     shown = show(text)

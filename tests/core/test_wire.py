@@ -8,7 +8,7 @@ import typing
 
 import pytest
 from attrs import evolve, fields
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmsp_fsm.loading import default
@@ -81,6 +81,7 @@ def test_anything_else_is_refused(text):
 ALPHABET = string.ascii_letters + string.digits + "+/=-_ \n\0é"
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(ALPHABET, max_size=12), st.text(max_size=6), st.binary(max_size=9).map(to_base64)))
 def test_what_is_accepted_is_what_the_rfc_accepts(text):
     if STANDARD.fullmatch(text):
@@ -92,6 +93,7 @@ def test_what_is_accepted_is_what_the_rfc_accepts(text):
             from_base64(text)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=100))
 def test_bytes_travel_and_come_back(data):
     text = to_base64(data)
@@ -166,6 +168,7 @@ def travelled(value):
 
 @pytest.mark.parametrize("cls", ITEM_CLASSES.values(), ids=lambda cls: cls.type)
 def test_every_item_class_comes_back(cls):
+    @settings(deadline=None)
     @given(instances(cls))
     def law(item):
         wire = travelled(item)
@@ -176,6 +179,7 @@ def test_every_item_class_comes_back(cls):
     law()
 
 
+@settings(deadline=None)
 @given(EVENTS)
 def test_every_event_comes_back(event):
     wire = travelled(event)
@@ -184,6 +188,7 @@ def test_every_event_comes_back(event):
     assert structure(to_dict(event), UniEvent) == event
 
 
+@settings(deadline=None)
 @given(MESSAGES)
 def test_every_message_comes_back(message):
     assert structure(travelled(message), UniMessage) == message
