@@ -28,7 +28,7 @@ Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[objec
 def validate(
     stream: Stream,
     *,
-    format: Format | None = None,  # noqa: A002  (the word that the command line and the documents use)
+    format: Format | None = None,
     select: Iterable[str] | None = None,
     extend_select: Iterable[str] = (),
     ignore: Iterable[str] = (),
@@ -51,7 +51,7 @@ def validate(
 def parse(
     stream: Stream,
     *,
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,
     limits: Limits | None = None,
 ) -> UniMessage:
     """The message of one stream, given as `validate` takes it.
@@ -67,7 +67,7 @@ def parse(
     return report.message
 
 
-def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:  # noqa: A002
+def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
     if isinstance(stream, (str, PathLike)):
         path = Path(stream)
         if "\0" in str(path):

@@ -19,7 +19,7 @@ from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.machine import Machine
-from mmsp_fsm.model import ITEM_CLASSES, DoneItem, UniMessage, UsageMetadata
+from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, UniMessage, UsageMetadata
 from mmsp_fsm.reader import RecordReader
 from mmsp_fsm.signs import Finding, ItemView, Reading, Sign
 from mmsp_fsm.streambuilder import Move, StreamBuilder
@@ -216,7 +216,7 @@ class StreamChecker:
             message = UniMessage(
                 content_items=list(done_items),
                 usage_metadata=UsageMetadata(**(self._end.usage or {})),
-                finish_reason=self._end.reason,  # type: ignore[arg-type]
+                finish_reason=cast(FinishReason, self._end.reason),
                 created_at=self._end.created_at or 0,
             )
         failed = ledger.sound and self._end is not None and self._end.symbol == "error"

@@ -92,7 +92,7 @@ def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> li
     return [word.strip() for value in values for word in value.split(",")]
 
 
-def _at_least_one(name: str, help: str, default: int) -> Callable[[Any], Any]:  # noqa: A002
+def _at_least_one(name: str, help: str, default: int) -> Callable[[Any], Any]:
     return click.option(name, type=click.IntRange(min=1), default=default, show_default=True, help=help)
 
 

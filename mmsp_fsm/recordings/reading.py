@@ -34,7 +34,7 @@ class Recording:
         limits: Limits,
         *,
         suffix: str = "",
-        format: Format | None = None,  # noqa: A002
+        format: Format | None = None,
     ) -> None:
         self._file = file
         self._ended = False
@@ -66,7 +66,7 @@ class Recording:
             return ServerSentEvents(limits, self._marker)
         return JsonArray(limits)
 
-    def _read_head(self, suffix: str, format: Format | None) -> tuple[bytes, Format]:  # noqa: A002
+    def _read_head(self, suffix: str, format: Format | None) -> tuple[bytes, Format]:
         """The first bytes, without a byte order mark, and the format. No more is read than tells it: a pipe is live."""
         teller = Teller(suffix)
         head = bytearray()
@@ -106,7 +106,7 @@ def feed_recording(
     file: BinaryIO,
     *,
     suffix: str = "",
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,
 ) -> StreamReport:
     """Feed a recording to `checker`, and give its report."""
     recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
@@ -134,7 +134,7 @@ def finish(checker: StreamChecker, recording: Recording) -> StreamReport:
 def check_source(
     source: Source,
     *,
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,
     rules: frozenset[str] | None = None,
     limits: Limits | None = None,
     keep_message: bool = False,
@@ -149,7 +149,7 @@ def check_source(
 def walk_source(
     source: Source,
     *,
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,
     rules: frozenset[str] | None = None,
     limits: Limits | None = None,
 ) -> Iterator[tuple[Record, Step] | StreamReport]:
