@@ -257,11 +257,7 @@ def explain(rules: tuple[str, ...]) -> int:
         chosen = [find_rule(default(), name) for name in rules]
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
-    for number, rule in enumerate(chosen):
-        if number:
-            click.echo()
-        for line in explained(rule):
-            click.echo(line)
+    _stream(sys.stdout).write("\n\n".join("\n".join(explained(rule)) for rule in chosen) + "\n")
     return CONFORMING
 
 
@@ -271,13 +267,13 @@ def list_rules() -> int:
     from mmsp_fsm.loading import default
     from mmsp_fsm.output.rules import listed, table
 
-    if _is_terminal(sys.stdout):
+    out = _stream(sys.stdout)
+    if _is_terminal(out):
         from rich.console import Console
 
         Console().print(table(default().rules.values()))
     else:
-        for line in listed(default().rules.values()):
-            click.echo(line)
+        out.writelines(f"{line}\n" for line in listed(default().rules.values()))
     return CONFORMING
 
 

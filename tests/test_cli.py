@@ -261,6 +261,13 @@ def test_closed_streams():
     assert (done.returncode, done.stderr) == (2, b"error: <stdin>: standard input is closed\n")
     done = subprocess.run(f"{shell} {BAD} >&-", shell=True, cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, b"error: the output cannot be written: standard output is closed\n")
+    for command in ("explain E302", "rules", f"parse {GOOD}", f"trace {GOOD}"):
+        done = subprocess.run(f"{sys.executable} -m mmsp_fsm {command} >&-", shell=True, cwd=ROOT, capture_output=True,
+                              check=False)  # fmt: skip
+        assert (done.returncode, done.stderr) == (
+            2,
+            b"error: the output cannot be written: standard output is closed\n",
+        )
     done = subprocess.run(f"{shell} {GOOD} missing 2>&-", shell=True, cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 2
     assert b"conforming" in done.stdout

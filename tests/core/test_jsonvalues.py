@@ -154,8 +154,11 @@ NO_JSON = {
     "-": "expecting value at character 0",
     "--1": "expecting value at character 0",
     "{} {}": "extra data at character 3",
-    "[1,]": "expecting value at character 3",
-    '{"a": 1,}': "expecting property name enclosed in double quotes at character 8",
+    "[1,]": ("expecting value at character 3", "illegal trailing comma before end of array at character 2"),
+    '{"a": 1,}': (
+        "expecting property name enclosed in double quotes at character 8",
+        "illegal trailing comma before end of object at character 7",
+    ),
     "{a: 1}": "expecting property name enclosed in double quotes at character 1",
     '{"a" 1}': "expecting ':' delimiter at character 5",
     '{"a": 1 "b": 2}': "expecting ',' delimiter at character 8",
@@ -179,6 +182,7 @@ NO_JSON = {
     "-NaN": "expecting value at character 0",
     "+Infinity": "expecting value at character 0",
 }
+"""Two sentences where newer versions of Python say it otherwise."""
 
 
 @pytest.mark.parametrize("text", NO_JSON, ids=ascii)
@@ -186,7 +190,7 @@ def test_what_is_no_json_is_refused_with_its_place(text):
     with pytest.raises(NotJsonError) as refused:
         decode(text, NESTING)
     said, _, near = str(refused.value).partition(", near ")
-    assert said == NO_JSON[text]
+    assert said in ((NO_JSON[text],) if isinstance(NO_JSON[text], str) else NO_JSON[text])
     assert near.isascii()
 
 
