@@ -14,7 +14,8 @@ from attrs import define, field, frozen
 from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Cell, Definition
 from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, plain
+from mmsp_fsm.errors import DefinitionError
+from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, plain, type_name
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
@@ -40,7 +41,8 @@ class StreamChecker:
     """Checks one stream, record by record. Nothing that is fed to it makes it raise.
 
     `rules` holds the codes to report (by default all but those that are off);
-    `keep_message` tells whether the done items are kept for the report's message, which takes their memory.
+    `keep_message` tells whether the done items are kept for the report's message, which takes their memory. Raises
+    DefinitionError where it is to keep them and `mmsp_fsm.model` was not generated from `definition`.
     """
 
     def __init__(
@@ -54,6 +56,10 @@ class StreamChecker:
         self.definition = definition if definition is not None else default()
         self.limits = limits if limits is not None else Limits()
         self.rules = frozenset(rules) if rules is not None else self.definition.default_rules
+        if keep_message and (
+            strange := [name for name, kind in self.definition.kinds.items() if kind.done not in ITEM_CLASSES]
+        ):
+            raise DefinitionError(f"mmsp_fsm.model has no class for {', '.join(strange)}: run `make generate`")
         self._reader = RecordReader(self.definition)
         self._machine = _machine(self.definition)
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
@@ -93,7 +99,7 @@ class StreamChecker:
         except (NotJsonError, RecursionError) as error:
             return self.feed_unreadable(f"the event cannot be read: {error}", line=line)
         except Exception as error:  # a Python object may do anything when it is looked at
-            message = f"the event is a Python {type(event).__name__} that raises {type(error).__name__} when it is read"
+            message = f"the event is a Python {type_name(event)} that raises {type_name(error)} when it is read"
             return self.feed_unreadable(message, line=line)
         return self._take(value, False, Place(self._events, line, value))
 
@@ -146,7 +152,7 @@ class StreamChecker:
             message = str(error)
         except Exception:  # its text is the stream's, and so is what happens when it is asked for
             message = ""
-        return {self.definition.error.key: {"type": type(error).__name__, "message": message}}
+        return {self.definition.error.key: {"type": type_name(error), "message": message}}
 
     def _take(self, value: Any, clean: bool, place: Place) -> Step:
         if self._end is not None:

@@ -155,7 +155,7 @@ def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any,
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     if not isinstance(value, (dict, list, tuple)):
-        return Foreign(exact.__name__)
+        return Foreign(type_name(value))
     if depth >= nesting:
         raise NotJsonError(f"it is nested more than {nesting} deep")
     # What is shared is copied once for each depth at most; `met` counts values, and those of them met again, since
@@ -183,6 +183,11 @@ def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any,
 
 def _key(key: object) -> str:
     return str.__str__(key) if isinstance(key, str) else f"<{type(key).__name__}>"
+
+
+def type_name(value: object) -> str:
+    """The name of a value's type, asked past a metaclass that might answer otherwise, or raise."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def flaw(value: Any) -> tuple[str, str] | None:

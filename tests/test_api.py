@@ -183,3 +183,31 @@ def test_importing_the_package_imports_little():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                           cwd=Path(__file__).parent.parent)  # fmt: skip
     assert done.stdout.strip() == "['mmsp_fsm']"
+
+
+def test_a_type_that_cannot_even_be_named_is_survived():
+    class Nameless(type):
+        @property
+        def __name__(cls):
+            raise RuntimeError("no name")
+
+        def __instancecheck__(cls, instance):
+            raise RuntimeError("no instances")
+
+    class Thing(metaclass=Nameless):
+        @property
+        def __class__(self):
+            raise RuntimeError("no class")
+
+    report = mmsp_fsm.validate([Thing(), {"role": Thing()}, *STREAM])
+    assert [d.code for d in report.diagnostics] == ["E101", "E101"]
+
+
+def test_a_kind_without_a_class_is_refused():
+    from attrs import evolve
+
+    from mmsp_fsm.loading import default
+
+    kinds = {**default().kinds, "video": evolve(default().kinds["text"], name="video")}
+    with pytest.raises(mmsp_fsm.DefinitionError, match=r"no class for video: run `make generate`"):
+        mmsp_fsm.StreamChecker(evolve(default(), kinds=kinds))
