@@ -8,7 +8,7 @@ SHOWN := tests/data/recordings
 BROKEN := tests/data/broken/interleaved.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-wheel test-deep check generate build clean
+.PHONY: help setup demo test test-wheel test-deep check generate build bench clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -68,6 +68,9 @@ generate: $(VENV)/tools ## write what is made from grammar/: the model, the EBNF
 build: $(VENV)/tools ## build the wheel and the sdist into dist/
 	rm -rf dist
 	$(BIN)/python -m build --quiet
+
+bench: $(VENV)/package ## measure what checking costs, as ratios in one run
+	$(BIN)/python benchmarks/explaining.py
 
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
