@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import io
 from collections.abc import AsyncIterable, Iterable, Mapping
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast, get_args
 
 from attrs import evolve
 
@@ -41,8 +42,10 @@ def validate(
     the content tells ("jsonl", "json", "sse"). `select`, `extend_select` and `ignore` choose rules by code, name or
     family. The report's `message` is the message of a conforming stream that stopped.
 
-    Raises OSError where a file cannot be read, TypeError for what is no stream, UnknownRuleError (a ValueError).
+    Raises OSError where a file cannot be read, TypeError for what is no stream, ValueError for another format, and
+    UnknownRuleError (a ValueError).
     """
+    _check_words(format, limits)
     rules = selected(default(), select, extend_select, ignore)
     checker = StreamChecker(rules=rules, limits=limits)
     return _run(checker, stream, format)
@@ -60,11 +63,19 @@ def parse(
     the protocol: `IncompleteStreamError` if it was cut, `ToolCallArgumentParseError` if a call's arguments are no JSON
     object; and what `validate` raises. Protocol, "Grammar": the done items are the message.
     """
+    _check_words(format, limits)
     checker = StreamChecker(limits=limits)
     report = _run(checker, stream, format)
     if report.message is None:
         raise exception_of(checker) or AssertionError("a stream without a message has a reason")
     return report.message
+
+
+def _check_words(format: Format | None, limits: Limits | None) -> None:
+    if format is not None and format not in get_args(Format):
+        raise ValueError(f"format is {', '.join(get_args(Format))} or None, not {format!r}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits is mmsp_fsm.Limits(...), not {type(limits).__name__}")
 
 
 def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
@@ -92,17 +103,29 @@ def _binary(stream: Any) -> BinaryIO | None:
     if isinstance(stream, (bytes, bytearray, memoryview)):
         return io.BytesIO(stream)
     if isinstance(stream, io.TextIOBase):
-        # The bytes as they stand where that is what the file was opened to read; else what its encoding makes of them.
-        if (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8" and hasattr(stream, "buffer"):
-            return cast(BinaryIO, stream.buffer)
-        return io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+        return _binary_of_text(stream)
     return stream if callable(getattr(stream, "read", None)) else None
 
 
+def _binary_of_text(stream: io.TextIOBase) -> BinaryIO:
+    """The bytes of a text file as they stand, where it was opened as UTF-8; else what its encoding makes of them."""
+    if (getattr(stream, "encoding", None) or "").lower().replace("-", "") == "utf8" and hasattr(stream, "buffer"):
+        with suppress(OSError):  # what was read ahead is not to be lost; a file that was iterated over cannot tell
+            if stream.seekable():
+                stream.seek(stream.tell())
+            return cast(BinaryIO, stream.buffer)
+    return io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+
+
 def _feed_events(checker: StreamChecker, events: Iterable[object]) -> StreamReport:
-    try:
-        for event in events:
-            checker.feed(event)
-    except Exception as error:  # whatever the stream raises is its end, and the checker judges whether a legal one
-        checker.feed(error)
+    iterator = iter(events)
+    while True:
+        try:
+            event = next(iterator)
+        except StopIteration:
+            break
+        except Exception as error:  # whatever the stream raises is its end, and the checker judges whether a legal one
+            checker.feed(error)
+            break
+        checker.feed(event)
     return checker.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from io import StringIO
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -36,7 +36,8 @@ EXIT_STATUSES = """\b
 Exit status:
   0  every stream conforms
   1  a stream violates the protocol (with --fail-on warning: or draws a warning)
-  2  the command was misused, or something could not be read (2 beats 1)"""
+  2  the command was misused, or something could not be read (2 beats 1)
+  130 and 141: interrupted; the reader of the output left early"""
 
 FORMATS = click.Choice(["jsonl", "json", "sse"])
 
@@ -51,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         status = error.exit_code
     except click.exceptions.Exit as error:
         status = error.exit_code
@@ -83,8 +85,10 @@ def _silence() -> None:
 
 
 def _complain(sentence: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(f"{sentence}\n")
+    # That it cannot be said must not change the exit status.
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(f"{sentence}\n")
 
 
 def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -104,10 +108,18 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         _at_least_one("--max-nesting", "Levels of objects and arrays in one record.", usual.nesting),
         _at_least_one("--max-group-bytes", "Bytes of one group's joined content.", usual.group_bytes),
         _at_least_one("--max-record-bytes", "Bytes of one record.", usual.record_bytes),
+        click.option("--input-format", type=FORMATS, help="The recordings' format, instead of telling it."),
+    ):
+        function = option(function)
+    return function
+
+
+def rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that choose rules, for the commands whose answer is what was found."""
+    for option in (
         click.option("--ignore", multiple=True, callback=_words, help="Rules or families not to look at."),
         click.option("--extend-select", multiple=True, callback=_words, help="More rules or families, such as W504."),
         click.option("--select", multiple=True, callback=_words, help="These rules or families only: E302,E4,W."),
-        click.option("--input-format", type=FORMATS, help="The recordings' format, instead of telling it."),
     ):
         function = option(function)
     return function
@@ -120,9 +132,9 @@ class Reading:
         from mmsp_fsm.loading import default
         from mmsp_fsm.selection import selected
 
-        select = options["select"] or None
+        chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
         try:
-            self.rules = selected(default(), select, options["extend_select"], options["ignore"])
+            self.rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
         except UnknownRuleError as error:
             raise click.UsageError(str(error)) from None
         self.format = options["input_format"]
@@ -155,6 +167,7 @@ def command() -> None:
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print diagnostics alone: no line for each stream, no totals.")
+@rule_options
 @reading_options
 def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **options: Any) -> int:
     """Say of each recording whether it conforms.
@@ -214,6 +227,7 @@ def parse(path: str, **options: Any) -> int:
 @command.command(epilog=_examples("mmsp-fsm trace trace.jsonl") + EXIT_STATUSES)
 @click.argument("path")
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
+@rule_options
 @reading_options
 def trace(path: str, fail_on: str, **options: Any) -> int:
     """Print each event with the state before, the symbol, the action and the state after.
@@ -343,10 +357,10 @@ def _run(output: str, quiet: bool) -> JsonDocument | TextRun:
     from mmsp_fsm.output.json import JsonDocument
     from mmsp_fsm.output.text import TextRun
 
-    out, errors = _stream(sys.stdout), sys.stderr if sys.stderr is not None else StringIO()
+    out = _stream(sys.stdout)
     if output == "json":
         return JsonDocument(out, ascii_only=not _says_unicode(out))
-    return TextRun(out, errors, color=_colorful(out), ascii_only=not _says_unicode(out), quiet=quiet)
+    return TextRun(out, _complain, color=_colorful(out), ascii_only=not _says_unicode(out), quiet=quiet)
 
 
 def _stream(stream: TextIO | None) -> TextIO:

@@ -37,7 +37,8 @@ def find_rule(definition: Definition, name: str) -> Rule:
 
 
 def _codes(definition: Definition, words: Iterable[str]) -> set[str]:
-    return {code for word in words for code in _family(definition, word.strip())}
+    each = [words] if isinstance(words, str) else words
+    return {code for word in each for code in _family(definition, str(word).strip())}
 
 
 def _family(definition: Definition, word: str) -> list[str]:

@@ -37,7 +37,7 @@ def excerpt(record: bytes, pointer: str) -> Excerpt:
     Where it leads nowhere (a field that is absent), the nearest thing that holds it is marked; where the record is not
     JSON, all of it.
     """
-    text = record.decode("utf-8", "surrogatepass" if b"\xed" in record else "backslashreplace")
+    text = record.decode("utf-8", "backslashreplace")
     start, end = _span(text, pointer)
     end = min(end, start + LONGEST_MARK)
     left, right = max(0, start - LEAD), min(len(text), end + LEAD)
@@ -45,39 +45,39 @@ def excerpt(record: bytes, pointer: str) -> Excerpt:
 
 
 def _span(text: str, pointer: str) -> tuple[int, int]:
-    """The 0-based offsets of what `pointer` leads to in the JSON `text`."""
+    """The 0-based offsets of what `pointer` leads to in the JSON `text`, of which the end may be cut off."""
     start = _skip(text, 0)
     end = len(text.rstrip())
-    try:
-        for part in pointer.split("/")[1:]:
-            inner = _member(text, start, part.replace("~1", "/").replace("~0", "~"))
-            if inner is None:
-                break
-            start, end = inner
-    except (ValueError, IndexError, RecursionError):
-        return _skip(text, 0), len(text.rstrip())
+    for part in pointer.split("/")[1:]:
+        inner = _member(text, start, part.replace("~1", "/").replace("~0", "~"))
+        if inner is None:
+            break
+        start, end = inner
     return start, end
 
 
 def _member(text: str, start: int, key: str) -> tuple[int, int] | None:
     """Where the value of `key` stands in the object or array at `start`. The last of a key named twice counts."""
-    if text[start] not in "{[":
+    closing = {"{": "}", "[": "]"}.get(text[start : start + 1])
+    if closing is None:
         return None
-    closing = "}" if text[start] == "{" else "]"
     found = None
     at = _skip(text, start + 1)
     number = 0
-    while text[at] != closing:
+    while text[at : at + 1] not in (closing, ""):
         name = str(number)
-        if closing == "}":
-            name, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)
-        _, end = _DECODER.raw_decode(text, at)
+        try:
+            if closing == "}":
+                name, at = _DECODER.raw_decode(text, at)
+                at = _skip(text, _skip(text, at) + 1)
+            _, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):  # it is cut off here, or no JSON from here on
+            return (at, len(text)) if name == key and at < len(text) else found
         if name == key:
             found = at, end
         number += 1
         at = _skip(text, end)
-        if text[at] == ",":
+        if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
     return found
 

@@ -7,7 +7,7 @@ raw, and none is taken for markup.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TextIO
 
 from mmsp_fsm.checker import Step
@@ -35,15 +35,21 @@ LONGEST_NAME = 120
 
 
 class TextRun:
-    """Prints a run: each stream as soon as it is known on `out`, what could not be read on `errors`, the totals last.
+    """Prints a run: each stream as soon as it is known on `out`, what could not be read by `complain`, the totals last.
 
     `quiet` leaves out all but diagnostics.
     """
 
     def __init__(
-        self, out: TextIO, errors: TextIO, *, color: bool = False, ascii_only: bool = False, quiet: bool = False
+        self,
+        out: TextIO,
+        complain: Callable[[str], None],
+        *,
+        color: bool = False,
+        ascii_only: bool = False,
+        quiet: bool = False,
     ) -> None:
-        self._out, self._errors, self._quiet = out, errors, quiet
+        self._out, self._complain, self._quiet = out, complain, quiet
         self._renderer = Renderer(color=color, ascii_only=ascii_only)
 
     def begin(self) -> None:
@@ -52,7 +58,7 @@ class TextRun:
     def add(self, one: StreamReport | Unreadable) -> None:
         """Print one stream, or why a source could not be read."""
         if isinstance(one, Unreadable):
-            self._errors.write(self._renderer.unreadable(one) + "\n")
+            self._complain(self._renderer.unreadable(one))
             return
         for line in self._renderer.stream(one):
             self._out.write(line + "\n")
