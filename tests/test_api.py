@@ -84,6 +84,36 @@ def test_an_async_stream_is_a_type_error():
         mmsp_fsm.validate(events())
 
 
+def test_another_format_is_a_value_error(path):
+    with pytest.raises(ValueError, match="format is jsonl, json, sse or None, not 'ndjson'"):
+        mmsp_fsm.validate(path, format="ndjson")
+    with pytest.raises(TypeError, match="limits is"):
+        mmsp_fsm.parse(path, limits=5)
+
+
+def test_a_text_file_goes_on_where_it_was(path):
+    with path.open(encoding="utf-8") as text:
+        text.readline()
+        report = mmsp_fsm.validate(text)
+    assert [(d.code, d.event) for d in report.diagnostics] == [("E301", 0)]
+    with path.open(encoding="utf-8") as text:
+        next(text)
+        assert mmsp_fsm.validate(text).events == 2
+
+
+def test_one_word_selects_too():
+    assert mmsp_fsm.validate([HI[0], *HI, stop()], select="E3").verdict == "conforming"
+
+
+def test_an_exception_of_the_checker_is_not_the_stream_s(monkeypatch):
+    def fails(*_):
+        raise RecursionError
+
+    monkeypatch.setattr(mmsp_fsm.StreamChecker, "feed", fails)
+    with pytest.raises(RecursionError):
+        mmsp_fsm.validate(STREAM)
+
+
 def test_a_missing_file_is_an_os_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         mmsp_fsm.validate(tmp_path / "missing.jsonl")

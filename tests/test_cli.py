@@ -273,6 +273,36 @@ def test_closed_streams():
     assert b"conforming" in done.stdout
 
 
+def test_a_broken_file_does_not_keep_the_others_from_being_checked(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"\xed\n")
+    (tmp_path / "b.jsonl").write_bytes(bytes(range(256)) * 50)
+    (tmp_path / "c.jsonl").write_bytes(GOOD.read_bytes())
+    done = run("validate", tmp_path)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"c.jsonl: conforming" in done.stdout
+    assert b"3 streams: 1 conforming, 2 violating" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("command", [["validate", "missing"], ["parse", "missing"], ["trace", "missing"],
+                                     ["validate", "--select", "X9", "missing"]])  # fmt: skip
+def test_what_cannot_be_said_does_not_change_the_status(command):
+    with open("/dev/full", "wb") as full:
+        assert run(*command, capture_output=False, stdout=subprocess.PIPE, stderr=full).returncode == 2
+
+
+def test_parse_takes_no_rules():
+    done = run("parse", "--ignore", "E406", BAD)
+    assert done.returncode == 2
+    assert b"No such option" in done.stderr
+
+
+def test_standard_input_twice():
+    done = run("validate", "-", "-", stdin=GOOD.read_bytes())
+    assert (done.returncode, done.stderr) == (2, b"error: <stdin>: standard input can be read only once\n")
+    assert b"<stdin>: conforming" in done.stdout
+
+
 def test_ctrl_c():
     process = subprocess.Popen([sys.executable, "-m", "mmsp_fsm", "validate", "-"], cwd=ROOT, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip

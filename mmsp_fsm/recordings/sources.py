@@ -71,9 +71,13 @@ def find_sources(arguments: Iterable[str | PathLike[str]]) -> Iterator[Source | 
     for recordings, in all folders below. Names that begin with a dot are passed over there, and a link to a folder is
     not followed, for it may lead in circles.
     """
+    stdin_taken = False
     for argument in arguments:
         name = os.fsdecode(argument)
-        if name == "-":
+        if name == "-" and stdin_taken:
+            yield Unreadable(STDIN, "standard input can be read only once")
+        elif name == "-":
+            stdin_taken = True
             yield Unreadable(STDIN, "standard input is closed") if _stdin_is_closed() else Source(STDIN)
         else:
             yield from _find(name)
@@ -171,7 +175,10 @@ def _match(pattern: str, error: OSError) -> Iterator[Source | Unreadable]:
         except OSError as problem:
             yield _unreadable(name, problem)
         else:
-            yield from _take(name, mode)
+            if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+                yield from _take(name, mode)
+            else:
+                yield Unreadable(name, "what is no file is read only where it is named itself")
     yield from problems
     if not names and not problems:
         missing = error.errno in (errno.ENOENT, errno.EINVAL)  # Windows calls a pattern an invalid name

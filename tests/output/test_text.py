@@ -94,6 +94,27 @@ def test_the_mark_stands_on_what_the_pointer_leads_to(pointer, marked):
     assert excerpt(b' {"a": [1, {"b~/": "x"}], "a": 2, "c": {}} ', pointer).marked == marked
 
 
+@pytest.mark.parametrize(
+    "record",
+    [b"\xed", b'{"text": "D\xedas"}', '{"text": "\uad6d'.encode()[:-1], bytes(range(256)) * 20, b"\xed\xa0\xbd"],
+    ids=["a lone byte", "Latin-1", "torn inside a character", "every byte", "an encoded surrogate"],
+)
+def test_bytes_that_are_no_utf8_are_shown_escaped(record):
+    report = mmsp_fsm.validate(record + b"\n")
+    assert report.diagnostics[0].code == "E101"
+    assert lines(report).isprintable() or "\n" in lines(report)
+
+
+def test_a_record_that_is_cut_is_marked_as_far_as_it_goes():
+    long = t("\ud55c" * 40_000)
+    report = mmsp_fsm.validate([{**long, "role": "user"}, t_done("x"), stop()])
+    first, second = report.diagnostics
+    assert excerpt(first.record, first.pointer).marked == '"user"'
+    assert excerpt(second.related[0].record, "/content_items/0/type").marked == '"text.delta"'
+    assert excerpt(second.related[0].record, "/content_items/0/text").marked.startswith('"\ud55c\ud55c')
+    assert "\ud55c" in lines(report)
+
+
 def test_pointers_are_unescaped():
     assert excerpt(b'{"a": [1, {"b~/": "x"}]}', "/a/1/b~0~1").marked == '"x"'
 

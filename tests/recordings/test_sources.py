@@ -429,7 +429,7 @@ def test_standard_input_that_a_test_put_in_its_place_stays_open(monkeypatch, std
     (source,) = find_sources(["-"])
     assert check_source(source).conforming
     assert not stdin.closed
-    assert found("-", "-") == ["<stdin>", "<stdin>"]
+    assert found("-", "-") == ["<stdin>", ("<stdin>", "standard input can be read only once")]
 
 
 def test_standard_input_that_is_a_folder_is_an_oserror(monkeypatch, here):
@@ -454,3 +454,10 @@ def test_standard_input_that_is_a_folder_is_an_oserror(monkeypatch, here):
 def test_a_file_named_like_standard_input_can_be_read():
     put("-")
     assert found("./-") == ["./-"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_glob_does_not_wait_for_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (found,) = find_sources([str(tmp_path / "*.jsonl")])
+    assert found.message == "what is no file is read only where it is named itself"
