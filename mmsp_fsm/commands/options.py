@@ -1,0 +1,128 @@
+"""What the commands have in common: their options, their exit statuses, and the reading of recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mmsp_fsm.errors import UnknownRuleError
+from mmsp_fsm.limits import Limits
+
+if TYPE_CHECKING:
+    from mmsp_fsm.diagnostics import StreamReport
+    from mmsp_fsm.recordings import Source
+    from mmsp_fsm.runs import Unreadable
+
+CONFORMING, VIOLATING, UNREADABLE = 0, 1, 2
+"""The exit statuses that say what was found; 2 is a misuse, too, and beats 1."""
+
+
+def examples(*lines: str) -> str:
+    """An epilog of examples, each on a line of its own (click's mark for that is a backspace)."""
+    return "\b\nExamples:\n" + "".join(f"  {line}\n" for line in lines) + "\n"
+
+
+EXIT_STATUSES = """\b
+Exit status:
+  0  every stream conforms
+  1  a stream violates the protocol (with --fail-on warning: or draws a warning)
+  2  the command was misused, or something could not be read (2 beats 1)
+  130 and 141: interrupted; the reader of the output left early"""
+
+FORMATS = click.Choice(["jsonl", "json", "sse"])
+
+
+def _words(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    """Comma-separated words of an option that may be repeated."""
+    return [word.strip() for value in values for word in value.split(",")]
+
+
+def _at_least_one(name: str, help: str, default: int) -> Callable[[Any], Any]:
+    return click.option(name, type=click.IntRange(min=1), default=default, show_default=True, help=help)
+
+
+def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that every command shares which reads recordings."""
+    usual = Limits()
+    for option in (
+        _at_least_one("--max-diagnostics", "Errors shown, and warnings shown, of one stream.", usual.diagnostics),
+        _at_least_one("--max-nesting", "Levels of objects and arrays in one record.", usual.nesting),
+        _at_least_one("--max-group-bytes", "Bytes of one group's joined content.", usual.group_bytes),
+        _at_least_one("--max-record-bytes", "Bytes of one record.", usual.record_bytes),
+        click.option("--input-format", type=FORMATS, help="The recordings' format, instead of telling it."),
+    ):
+        function = option(function)
+    return function
+
+
+def rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that choose rules, for the commands whose answer is what was found."""
+    for option in (
+        click.option("--ignore", multiple=True, callback=_words, help="Rules or families not to look at."),
+        click.option("--extend-select", multiple=True, callback=_words, help="More rules or families, such as W504."),
+        click.option("--select", multiple=True, callback=_words, help="These rules or families only: E302,E4,W."),
+    ):
+        function = option(function)
+    return function
+
+
+class Reading:
+    """What the shared options say: which rules, which limits, which format."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        from mmsp_fsm.loading import default
+        from mmsp_fsm.selection import selected
+
+        chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
+        try:
+            self.rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
+        except UnknownRuleError as error:
+            raise click.UsageError(str(error)) from None
+        self.format = options["input_format"]
+        self.limits = Limits(
+            record_bytes=options["max_record_bytes"],
+            group_bytes=options["max_group_bytes"],
+            nesting=options["max_nesting"],
+            diagnostics=options["max_diagnostics"],
+        )
+
+
+def sources_of(paths: Iterable[str]) -> Iterator[Source | Unreadable]:
+    """The recordings that the arguments stand for."""
+    from mmsp_fsm.recordings import find_sources
+
+    return find_sources(paths)
+
+
+def only_source(path: str) -> list[Source | Unreadable]:
+    """The one source that `path` stands for; a folder or a glob of several is a misuse."""
+    found = list(islice(sources_of([path]), 2))
+    if len(found) > 1:
+        raise click.UsageError(f"{path!r} stands for several recordings, and one is due.")
+    return found
+
+
+def checked(
+    sources: Iterable[Source | Unreadable], reading: Reading, keep_message: bool = False
+) -> Iterator[StreamReport | Unreadable]:
+    """The report of each source; what cannot be read is said, and the others go on."""
+    from mmsp_fsm.recordings import check_source
+    from mmsp_fsm.runs import Unreadable
+
+    for source in sources:
+        if isinstance(source, Unreadable):
+            yield source
+            continue
+        try:
+            yield check_source(
+                source,
+                format=reading.format,
+                rules=reading.rules,
+                limits=reading.limits,
+                keep_message=keep_message,
+            )
+        except OSError as error:
+            yield Unreadable(source.name, (error.strerror or str(error)).lower())

@@ -1,0 +1,70 @@
+"""`validate`: whether recordings conform."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mmsp_fsm.commands.console import complain, is_colorful, says_unicode, standard_output
+from mmsp_fsm.commands.options import (
+    CONFORMING,
+    EXIT_STATUSES,
+    UNREADABLE,
+    VIOLATING,
+    Reading,
+    checked,
+    examples,
+    reading_options,
+    rule_options,
+    sources_of,
+)
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.json import JsonDocument
+    from mmsp_fsm.output.text import TextRun
+
+
+@click.command(
+    epilog=examples(
+        "mmsp-fsm validate trace.jsonl",
+        "mmsp-fsm validate recordings/ --format json --extend-select W504",
+        "curl -N https://server/v1/stream -d @request.json | mmsp-fsm validate -",
+    )
+    + EXIT_STATUSES
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
+@click.option("-q", "--quiet", is_flag=True, help="Print diagnostics alone: no line for each stream, no totals.")
+@rule_options
+@reading_options
+def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **options: Any) -> int:
+    """Say of each recording whether it conforms.
+
+    PATH is a file, a folder (searched for recordings), a glob, or - for standard input. A recording is JSON lines, one
+    JSON array of events, or server-sent events; which one is told from its content.
+    """
+    from mmsp_fsm.runs import Summary, Unreadable
+
+    reading = Reading(options)
+    run = _run(output, quiet)
+    summary, failed = Summary(), False
+    run.begin()
+    for one in checked(sources_of(paths), reading):
+        run.add(one)
+        summary = summary.plus(one)
+        if not isinstance(one, Unreadable):
+            failed = failed or bool(one.errors or (fail_on == "warning" and one.warnings))
+    run.end(summary)
+    return UNREADABLE if summary.unreadable else VIOLATING if failed else CONFORMING
+
+
+def _run(output: str, quiet: bool) -> JsonDocument | TextRun:
+    from mmsp_fsm.output.json import JsonDocument
+    from mmsp_fsm.output.text import TextRun
+
+    out = standard_output()
+    if output == "json":
+        return JsonDocument(out, ascii_only=not says_unicode(out))
+    return TextRun(out, complain, color=is_colorful(out), ascii_only=not says_unicode(out), quiet=quiet)
