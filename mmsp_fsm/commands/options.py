@@ -13,7 +13,7 @@ from mmsp_fsm.limits import Limits
 
 if TYPE_CHECKING:
     from mmsp_fsm.diagnostics import StreamReport
-    from mmsp_fsm.recordings import Source
+    from mmsp_fsm.recordings import CheckOptions, Source
     from mmsp_fsm.runs import Unreadable
 
 CONFORMING, VIOLATING, UNREADABLE = 0, 1, 2
@@ -69,25 +69,24 @@ def rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class Reading:
-    """What the shared options say: which rules, which limits, which format."""
+def check_options(options: dict[str, Any], *, keep_message: bool = False) -> CheckOptions:
+    """What the shared options say: rules, limits, format. Raises a usage error for a rule that does not exist."""
+    from mmsp_fsm.loading import default
+    from mmsp_fsm.recordings import CheckOptions
+    from mmsp_fsm.selection import selected
 
-    def __init__(self, options: dict[str, Any]) -> None:
-        from mmsp_fsm.loading import default
-        from mmsp_fsm.selection import selected
-
-        chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
-        try:
-            self.rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
-        except UnknownRuleError as error:
-            raise click.UsageError(str(error)) from None
-        self.format = options["input_format"]
-        self.limits = Limits(
-            record_bytes=options["max_record_bytes"],
-            group_bytes=options["max_group_bytes"],
-            nesting=options["max_nesting"],
-            diagnostics=options["max_diagnostics"],
-        )
+    chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
+    try:
+        rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
+    except UnknownRuleError as error:
+        raise click.UsageError(str(error)) from None
+    limits = Limits(
+        record_bytes=options["max_record_bytes"],
+        group_bytes=options["max_group_bytes"],
+        nesting=options["max_nesting"],
+        diagnostics=options["max_diagnostics"],
+    )
+    return CheckOptions(rules, limits, options["input_format"], keep_message)
 
 
 def sources_of(paths: Iterable[str]) -> Iterator[Source | Unreadable]:
@@ -105,24 +104,13 @@ def only_source(path: str) -> list[Source | Unreadable]:
     return found
 
 
-def checked(
-    sources: Iterable[Source | Unreadable], reading: Reading, keep_message: bool = False
-) -> Iterator[StreamReport | Unreadable]:
-    """The report of each source; what cannot be read is said, and the others go on."""
+def checked(sources: Iterable[Source | Unreadable], options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
+    """The reports of each source; what cannot be read is said, and the others go on."""
     from mmsp_fsm.recordings import check_source
     from mmsp_fsm.runs import Unreadable
 
     for source in sources:
         if isinstance(source, Unreadable):
             yield source
-            continue
-        try:
-            yield check_source(
-                source,
-                format=reading.format,
-                rules=reading.rules,
-                limits=reading.limits,
-                keep_message=keep_message,
-            )
-        except OSError as error:
-            yield Unreadable(source.name, (error.strerror or str(error)).lower())
+        else:
+            yield from check_source(source, options)

@@ -12,7 +12,7 @@ from mmsp_fsm.commands.options import (
     CONFORMING,
     UNREADABLE,
     VIOLATING,
-    Reading,
+    check_options,
     checked,
     examples,
     only_source,
@@ -35,9 +35,8 @@ def parse(path: str, **options: Any) -> int:
     from mmsp_fsm.runs import Unreadable
     from mmsp_fsm.wire import to_json
 
-    reading = Reading(options)
     status = CONFORMING
-    for one in checked(only_source(path), reading, keep_message=True):
+    for one in checked(only_source(path), check_options(options, keep_message=True)):
         if isinstance(one, Unreadable):
             complain(renderer_for(sys.stderr).unreadable(one))
             return UNREADABLE

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,18 +12,12 @@ from mmsp_fsm.commands.options import (
     EXIT_STATUSES,
     UNREADABLE,
     VIOLATING,
-    Reading,
+    check_options,
     examples,
     only_source,
     reading_options,
     rule_options,
 )
-
-if TYPE_CHECKING:
-    from mmsp_fsm.checker import Step
-    from mmsp_fsm.diagnostics import StreamReport
-    from mmsp_fsm.recordings import Record, Source
-    from mmsp_fsm.runs import Unreadable
 
 
 @click.command(epilog=examples("mmsp-fsm trace trace.jsonl") + EXIT_STATUSES)
@@ -38,9 +31,10 @@ def trace(path: str, fail_on: str, **options: Any) -> int:
     What is wrong with an event stands below it.
     """
     from mmsp_fsm.diagnostics import StreamReport
+    from mmsp_fsm.recordings import walk_source
     from mmsp_fsm.runs import Unreadable
 
-    reading = Reading(options)
+    reading = check_options(options)
     out = standard_output()
     renderer = renderer_for(out)
     status = CONFORMING
@@ -48,7 +42,7 @@ def trace(path: str, fail_on: str, **options: Any) -> int:
         if isinstance(source, Unreadable):
             complain(renderer.unreadable(source))
             return UNREADABLE
-        for step in _walked(source, reading):
+        for step in walk_source(source, reading):
             if isinstance(step, Unreadable):
                 complain(renderer.unreadable(step))
                 return UNREADABLE
@@ -57,19 +51,3 @@ def trace(path: str, fail_on: str, **options: Any) -> int:
             for line in renderer.ending(step) if isinstance(step, StreamReport) else renderer.step(*step):
                 out.write(line + "\n")
     return status
-
-
-def _walked(source: Source, reading: Reading) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
-    """The steps of a source and its report; last why it could not be read to its end."""
-    from mmsp_fsm.recordings import walk_source
-    from mmsp_fsm.runs import Unreadable
-
-    walk = walk_source(source, format=reading.format, rules=reading.rules, limits=reading.limits)
-    while True:
-        try:
-            yield next(walk)
-        except StopIteration:
-            return
-        except OSError as error:
-            yield Unreadable(source.name, (error.strerror or str(error)).lower())
-            return

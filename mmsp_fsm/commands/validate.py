@@ -12,7 +12,7 @@ from mmsp_fsm.commands.options import (
     EXIT_STATUSES,
     UNREADABLE,
     VIOLATING,
-    Reading,
+    check_options,
     checked,
     examples,
     reading_options,
@@ -47,11 +47,10 @@ def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **o
     """
     from mmsp_fsm.runs import Summary, Unreadable
 
-    reading = Reading(options)
     run = _run(output, quiet)
     summary, failed = Summary(), False
     run.begin()
-    for one in checked(sources_of(paths), reading):
+    for one in checked(sources_of(paths), check_options(options)):
         run.add(one)
         summary = summary.plus(one)
         if not isinstance(one, Unreadable):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.definition import Definition
@@ -14,7 +14,8 @@ from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import Framing, JsonArray, JsonLines, Record, ServerSentEvents
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.recordings.sources import Source, why
+from mmsp_fsm.runs import Unreadable
 
 CHUNK = 1 << 18
 """Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
@@ -131,32 +132,42 @@ def finish(checker: StreamChecker, recording: Recording) -> StreamReport:
     return checker.close(line=recording.line)
 
 
-def check_source(
-    source: Source,
-    *,
-    format: Format | None = None,
-    rules: frozenset[str] | None = None,
-    limits: Limits | None = None,
-    keep_message: bool = False,
-) -> StreamReport:
-    """Check the one stream of a source. Raises OSError where it cannot be read."""
-    checker = StreamChecker(rules=rules, limits=limits, keep_message=keep_message)
-    with source.open() as file:
-        report = feed_recording(checker, file, suffix=source.suffix, format=format)
-    return evolve(report, source=source.name)
+@frozen
+class CheckOptions:
+    """How the recordings of a run are checked. A plain value, so that it can be sent to other processes.
+
+    `rules` holds the codes to report (None: those that are on by default); `format` overrides what the content tells;
+    `keep_message` tells whether reports carry the message.
+    """
+
+    rules: frozenset[str] | None = None
+    limits: Limits = field(factory=Limits)
+    format: Format | None = None
+    keep_message: bool = False
+
+    def checker(self) -> StreamChecker:
+        """A checker of one more stream."""
+        return StreamChecker(rules=self.rules, limits=self.limits, keep_message=self.keep_message)
 
 
-def walk_source(
-    source: Source,
-    *,
-    format: Format | None = None,
-    rules: frozenset[str] | None = None,
-    limits: Limits | None = None,
-) -> Iterator[tuple[Record, Step] | StreamReport]:
-    """Each record of a source with the step that it made; last the report. Raises OSError."""
-    checker = StreamChecker(rules=rules, limits=limits, keep_message=False)
-    with source.open() as file:
-        recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=format)
-        for record in recording:
-            yield record, feed(checker, record)
-        yield evolve(finish(checker, recording), source=source.name)
+def check_source(source: Source, options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
+    """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
+    try:
+        with source.open() as file:
+            report = feed_recording(options.checker(), file, suffix=source.suffix, format=options.format)
+            yield evolve(report, source=source.name)
+    except OSError as error:
+        yield Unreadable(source.name, why(error))
+
+
+def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
+    """Each record of a source with the step that it made, and the report; last, why it could not be read on."""
+    checker = options.checker()
+    try:
+        with source.open() as file:
+            recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=options.format)
+            for record in recording:
+                yield record, feed(checker, record)
+            yield evolve(finish(checker, recording), source=source.name)
+    except OSError as error:
+        yield Unreadable(source.name, why(error))

@@ -15,10 +15,11 @@ from mmsp_fsm import Limits
 from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.loading import default
-from mmsp_fsm.recordings import Source, check_source, detect, walk_source
+from mmsp_fsm.recordings import CheckOptions, Source, check_source, detect, walk_source
 from mmsp_fsm.recordings.formats import BOM, HEAD
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording
+from mmsp_fsm.runs import Unreadable
 from tests.streams import HI, error, stop, t, t_done
 
 STREAM = [*HI, stop()]
@@ -420,19 +421,23 @@ def test_what_is_no_stream_is_a_typeerror(value):
 def test_a_source_is_checked_and_named_in_its_report(tmp_path):
     path = tmp_path / "A.SSE"
     path.write_bytes(b"")
-    report = check_source(Source("a name", path))
+    (report,) = check_source(Source("a name", path), CheckOptions())
     assert (report.source, [one.code for one in report.diagnostics]) == ("a name", ["W510", "E307"])
     assert [one.code for one in mmsp_fsm.validate(path).diagnostics] == ["W510", "E307"]
-    assert [one.code for one in check_source(Source("", path), format="jsonl").diagnostics] == ["E307"]
-    assert check_source(Source("", path), rules=frozenset({"W510"})).verdict == "conforming"
+    (report,) = check_source(Source("", path), CheckOptions(format="jsonl"))
+    assert [one.code for one in report.diagnostics] == ["E307"]
+    (report,) = check_source(Source("", path), CheckOptions(rules=frozenset({"W510"})))
+    assert report.verdict == "conforming"
 
 
-def test_a_source_that_cannot_be_read_is_an_oserror(tmp_path):
-    for path in (tmp_path, tmp_path / "missing", Path(tmp_path, "x" * 300)):
-        with pytest.raises(OSError, match=r".+"):
-            check_source(Source("a", path))
-        with pytest.raises(OSError, match=r".+"):
-            list(walk_source(Source("a", path)))
+def test_a_source_that_cannot_be_read_is_said(tmp_path):
+    for path, says in (
+        (tmp_path, "is a directory"),
+        (tmp_path / "missing", "no such file or directory"),
+        (Path(tmp_path, "x" * 300), "file name too long"),
+    ):
+        for read in (check_source, walk_source):
+            assert list(read(Source("a", path), CheckOptions())) == [Unreadable("a", says)]
 
 
 WALKED = ["jsonl", "sse", "sse without a marker", "array", "torn", "empty", "violating"]
@@ -442,9 +447,9 @@ WALKED = ["jsonl", "sse", "sse without a marker", "array", "torn", "empty", "vio
 def test_walking_a_source_gives_each_record_with_its_step_and_the_report_at_last(tmp_path, data):
     path = tmp_path / "a"
     path.write_bytes(data)
-    *steps, report = walk_source(Source("a", path))
+    *steps, report = walk_source(Source("a", path), CheckOptions())
     assert isinstance(report, StreamReport)
-    assert report == check_source(Source("a", path))
+    assert [report] == list(check_source(Source("a", path), CheckOptions()))
     assert len(steps) == report.events
     for number, (record, step) in enumerate(steps):
         assert isinstance(record, Record)
@@ -455,7 +460,7 @@ def test_walking_a_source_gives_each_record_with_its_step_and_the_report_at_last
 def test_walking_a_source_that_is_live_does_not_wait_for_the_next_record(monkeypatch):
     pipe = Pipe(*JSONL.splitlines(keepends=True))
     monkeypatch.setattr(Source, "open", lambda self: pipe)
-    assert [pipe.given for _ in walk_source(Source("live"))] == [1, 2, 3, 3]
+    assert [pipe.given for _ in walk_source(Source("live"), CheckOptions())] == [1, 2, 3, 3]
 
 
 def test_bytes_that_are_no_recording_never_raise():

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mmsp_fsm.recordings import Source, check_source, find_sources
+from mmsp_fsm.recordings import CheckOptions, Source, check_source, find_sources
+from mmsp_fsm.runs import Unreadable
 from tests.streams import HI, error, stop
 
 EVENT = json.dumps(HI[0]).encode()
@@ -60,7 +61,8 @@ def test_names_with_odd_characters():
     names = ["with space.jsonl", "-x.jsonl", "é\n\x1b[0m.jsonl", "\udcff\udcfe.jsonl"]
     put(*names)
     assert found(*names) == names
-    assert check_source(next(iter(find_sources(["\udcff\udcfe.jsonl"])))).conforming
+    (report,) = check_source(next(find_sources(["\udcff\udcfe.jsonl"])), CheckOptions())
+    assert report.conforming
     assert found(b"\xff\xfe.jsonl") == ["\udcff\udcfe.jsonl"]
     assert sorted(found(".")) == sorted(f"./{name}" for name in names)
 
@@ -108,16 +110,15 @@ def test_pipes_and_devices_are_sources_where_they_are_named_and_sockets_are_none
     with socket.socket(socket.AF_UNIX) as one:
         one.bind("socket")
         assert found("pipe", os.devnull, "socket") == ["pipe", os.devnull, ("socket", "a socket is no recording")]
-    report = check_source(Source(os.devnull, Path(os.devnull)))
+    (report,) = check_source(Source(os.devnull, Path(os.devnull)), CheckOptions())
     assert [(d.code, d.event) for d in report.diagnostics] == [("E307", 0)]
 
 
-def test_a_file_that_goes_between_finding_and_opening_is_an_oserror():
+def test_a_file_that_goes_between_finding_and_opening_is_said():
     put("a.jsonl")
     (source,) = find_sources(["a.jsonl"])
     os.remove("a.jsonl")
-    with pytest.raises(FileNotFoundError):
-        check_source(source)
+    assert list(check_source(source, CheckOptions())) == [Unreadable("a.jsonl", "no such file or directory")]
 
 
 # ── Folders ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -405,7 +406,7 @@ def test_standard_input_that_is_a_pipe_stays_open(monkeypatch):
         assert (source.name, source.path, source.suffix) == ("<stdin>", None, "")
         os.write(write, STREAM)
         os.close(write)
-        report = check_source(source)
+        (report,) = check_source(source, CheckOptions())
         assert (report.source, report.verdict, report.events) == ("<stdin>", "conforming", 3)
         assert stdin.read() == ""
 
@@ -427,12 +428,13 @@ class NoDescriptor:
 def test_standard_input_that_a_test_put_in_its_place_stays_open(monkeypatch, stdin):
     monkeypatch.setattr(sys, "stdin", stdin)
     (source,) = find_sources(["-"])
-    assert check_source(source).conforming
+    (report,) = check_source(source, CheckOptions())
+    assert report.conforming
     assert not stdin.closed
     assert found("-", "-") == ["<stdin>", ("<stdin>", "standard input can be read only once")]
 
 
-def test_standard_input_that_is_a_folder_is_an_oserror(monkeypatch, here):
+def test_standard_input_that_is_a_folder_is_said(monkeypatch, here):
     class Folder:
         closed = False
 
@@ -444,10 +446,12 @@ def test_standard_input_that_is_a_folder_is_an_oserror(monkeypatch, here):
 
     stdin = Folder()
     monkeypatch.setattr(sys, "stdin", stdin)
-    with pytest.raises(IsADirectoryError) as info:
-        check_source(Source("<stdin>"))
+    copies = []
+    real = os.dup
+    monkeypatch.setattr(os, "dup", lambda one: copies.append(real(one)) or copies[-1])
+    assert list(check_source(Source("<stdin>"), CheckOptions())) == [Unreadable("<stdin>", "is a directory")]
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
-        os.fstat(info.value.filename)  # the copy of the descriptor is closed again
+        os.fstat(copies[0])  # the copy of the descriptor is closed again
     os.close(stdin.descriptor)
 
 
