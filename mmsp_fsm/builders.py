@@ -132,6 +132,15 @@ class ItemBuilder:
             self._done_content(item)
         self._done_fidelity(item)
 
+    def weigh(self) -> None:
+        """Count the fragments that the recogniser added since the last time, which does not count as it goes."""
+        size = SIZE[self.kind.joins]
+        for piece in self.pieces[self.fragments :]:
+            self.size += size(piece)
+            self.with_content += len(piece) > 0
+        self.fragments = max(self.fragments, len(self.pieces))
+        self._bound()
+
     def distrust(self, shared: bool = False) -> None:
         """A record of this group may be missing (or another's, if `shared`): nothing is compared any more."""
         self.shared = self.shared or shared
@@ -179,10 +188,13 @@ class ItemBuilder:
         elif self.judged():
             self.size += SIZE[self.kind.joins](item.content)
             self.pieces.append(item.content)
-            if self.size > self.limits.group_bytes:
-                self.too_large = True
-                self.pieces.clear()
+            self._bound()
         self._fragment_fidelity(item)
+
+    def _bound(self) -> None:
+        if self.size > self.limits.group_bytes:
+            self.too_large = True
+            self.pieces.clear()
 
     def _later_header(self, item: ItemView) -> None:
         said_other = False

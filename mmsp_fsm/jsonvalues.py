@@ -18,6 +18,9 @@ from typing import Any
 
 from attrs import frozen
 
+WHITE = b" \t\r\n"
+"""JSON's white space, and no more: a form feed or a NUL is content."""
+
 LONGEST_INTEGER = 4300
 """Digits up to which an integer is exact: what CPython converts by default."""
 

@@ -83,7 +83,7 @@ class Ledger:
 def _beginning(record: Any) -> bytes | None:
     """What is kept of a record to show it: its bytes as read, or the JSON of an in-process value."""
     if record is None or isinstance(record, bytes):
-        return record and record[:KEPT]
+        return record and record[:KEPT].rstrip(b"\r\n")
     return json.dumps(record, default=_stand_in, ensure_ascii=False).encode("utf-8", "backslashreplace")[:KEPT]
 
 

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from attrs import define, field, frozen
 
+from mmsp_fsm.jsonvalues import WHITE
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.arrays import WHITE, elements
+from mmsp_fsm.recordings.arrays import elements
 
 SHOWN = 256
 """Bytes that are kept of a record that is too long to read, to show what it was."""
