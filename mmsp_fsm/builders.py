@@ -7,10 +7,9 @@ Protocol, "Items" and "Tool calls".
 from __future__ import annotations
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from mmsp_fsm.definition import Definition, Header, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, difference, flaw, follow, join_text, name_of, point, show
@@ -18,7 +17,7 @@ from mmsp_fsm.limits import Limits
 from mmsp_fsm.signs import Finding, Hole, ItemView, told
 
 
-@frozen
+@define
 class Place:
     """Where a record stands: its 0-based event index, its 1-based line, and the record itself for excerpts."""
 
@@ -132,13 +131,12 @@ class ItemBuilder:
             self._done_content(item)
         self._done_fidelity(item)
 
-    def weigh(self) -> None:
-        """Count the fragments that the recogniser added since the last time, which does not count as it goes."""
-        size = SIZE[self.kind.joins]
-        for piece in self.pieces[self.fragments :]:
-            self.size += size(piece)
-            self.with_content += len(piece) > 0
-        self.fragments = max(self.fragments, len(self.pieces))
+    def carry(self, pieces: list[Any]) -> None:
+        """Take over the contents of fragments that drew no fault."""
+        self.pieces = pieces
+        self.fragments = len(pieces)
+        self.with_content = sum(len(piece) > 0 for piece in pieces)
+        self.size = sum(map(SIZE[self.kind.joins], pieces))
         self._bound()
 
     def distrust(self, shared: bool = False) -> None:
@@ -170,8 +168,7 @@ class ItemBuilder:
 
     def in_one_piece(self) -> bool:
         """Whether the group's content comes in one fragment because of what its header says."""
-        values = ((self.header.get(name), pattern) for name, pattern in self.kind.one_piece_when.items())
-        return any(isinstance(value, str) and fnmatchcase(value.lower(), pattern) for value, pattern in values)
+        return self.kind.comes_in_one_piece(self.header)
 
     @property
     def told_by(self) -> str:

@@ -29,8 +29,8 @@ from mmsp_fsm.signs import ItemView
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
 
-_Taken = tuple["StreamChecker", Any, "int | None", str, "ItemBuilder | None", int]
-"""An event that was taken without a fault, its line, and what stood before it: the state, the group, its fragments."""
+_Taken = tuple["StreamChecker", Any, "int | None", str]
+"""An event that was taken without a fault, its line, and the state before it."""
 
 
 class Step:
@@ -125,10 +125,9 @@ class StreamChecker:
         """
         builder, number = self._builder, self._builder.events
         if self._recogniser.ready and type(event) is dict:
-            state, group = builder.state, builder.group
-            pieces = len(group.pieces) if group is not None else 0
+            state = builder.state
             if self._recogniser.take(event, number, line):
-                return Step(number, builder.state, (), (), (self, event, line, state, group, pieces))
+                return Step(number, builder.state, (), (), (self, event, line, state))
         try:
             if isinstance(event, BaseException):
                 event = self._error_record(event)
@@ -149,10 +148,9 @@ class StreamChecker:
             return self.feed_unreadable(message, data=data[:256], line=line)
         builder, number = self._builder, self._builder.events
         if self._recogniser.ready:
-            state, group = builder.state, builder.group
-            pieces = len(group.pieces) if group is not None else 0
+            state = builder.state
             if self._recogniser.take_records([data], [line], 0) and builder.events > number:
-                return Step(number, builder.state, (), (), (self, data, line, state, group, pieces))
+                return Step(number, builder.state, (), (), (self, data, line, state))
         return self._explain_record(data, line)
 
     def feed_records(self, records: Sequence[bytes], lines: Sequence[int | None], at: int = 0) -> int:
@@ -196,14 +194,12 @@ class StreamChecker:
         """The first group whose done item stood where its joined text could not become one."""
         return self._builder.unparsed
 
-    def move_of(
-        self, step: Step, event: Any, line: int | None, before: str, group: ItemBuilder | None, pieces: int
-    ) -> Move:
+    def move_of(self, step: Step, event: Any, line: int | None, before: str) -> Move:
         """The move of an event that was taken without a fault, read once more."""
         value = decode(decode_utf8(bare(event)), self.limits.nesting).value if isinstance(event, bytes) else event
         sign = RecordReader(self.definition).read(plain(value, self.limits.nesting), True).signs[0]
         outcome = self.definition.cells[before, sign.symbol]
-        return Move(sign, Place(step.event, line, event), before, step.state, outcome, group=group, pieces=pieces)
+        return Move(sign, Place(step.event, line, event), before, step.state, outcome)
 
     # ── The explaining pass ──────────────────────────────────────────────────────────────────────────────────
 

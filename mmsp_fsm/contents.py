@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from mmsp_fsm.builders import JOIN, SIZE, ItemBuilder
+from mmsp_fsm.builders import JOIN, SIZE
 from mmsp_fsm.definition import Kind
-from mmsp_fsm.jsonvalues import Decoded, decode, decode_utf8, difference, flaw, join_text, plain
+from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, decode_utf8, difference, flaw, join_text, plain
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.vectors import whole_vector
 from mmsp_fsm.wire import from_base64
 
 AROUND = 3
 """Levels of objects and arrays around an item's field: the event, its items, the item."""
+
+JOINED: dict[str, Callable[[list[Any]], Any]] = {**JOIN, "text": "".join}
+"""How contents join, but for halves of a surrogate pair that meet."""
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NUMBERS = {int, float}
@@ -45,8 +50,8 @@ class Contents:
 
     # ── Fragments ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def fragment(self, kind: Kind, content: Any) -> Any:
-        """The content of a fragment that stands in a dict, or in a struct (which vouches for its type)."""
+    def given(self, kind: Kind, content: Any) -> Any:
+        """The content of an item that stands in a dict, if its kind's done item holds what is joined."""
         if kind.joins == "text":
             if type(content) is not str:
                 raise TypeError
@@ -74,55 +79,49 @@ class Contents:
 
     # ── Done items ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def done(self, group: ItemBuilder, content: Any) -> Any:
-        """The content of a done item that holds what `group` carried."""
-        kind, pieces = group.kind, group.pieces
+    def done(self, kind: Kind, pieces: list[Any], content: Any) -> Any:
+        """The content of a done item, which holds what its group's `pieces` join to."""
+        joined = pieces[0] if len(pieces) == 1 else JOINED[kind.joins](pieces)
+        if kind.joins == "whole":
+            if joined != content:
+                joined, content = whole_vector(joined), whole_vector(content)
+            pieces = [whole_vector(joined)] if 8 * len(joined) > self._limits.group_bytes else pieces
+        # No content takes more than 8 bytes an element, so that most groups need not be weighed.
+        if 8 * len(joined) > self._limits.group_bytes < sum(map(SIZE[kind.joins], pieces)):
+            raise ValueError
         if kind.closes is not None:
-            text = "".join(pieces)
-            self._weigh(group, text)
-            return self._closed(text, content)
-        content = self.fragment(kind, content)
-        joined = pieces[0] if len(pieces) == 1 else "".join(pieces) if kind.joins == "text" else b"".join(pieces)
-        self._weigh(group, joined)
-        if joined != content and difference(JOIN[kind.joins](pieces), content) is not None:
+            return self._closed(joined, content)
+        if joined != content and difference(join_text(pieces) if kind.joins == "text" else joined, content) is not None:
             raise ValueError
         return content
-
-    def _weigh(self, group: ItemBuilder, joined: Any) -> None:
-        # No content takes more than 8 bytes an element, so that most groups need not be looked at.
-        limit = self._limits.group_bytes
-        if 8 * len(joined) > limit and sum(map(SIZE[group.kind.joins], group.pieces)) > limit:
-            raise ValueError
 
     def _closed(self, joined: str, content: Any) -> dict[str, Any]:
         """The object that joined text stands for, where `content` is equal to it."""
         value = self.parsed(joined)
-        if type(content) is not msgspec.Raw:
-            content = self._plain(content)
-            alike = False
-        else:
+        if type(content) is msgspec.Raw:
             raw = bytes(content)
             if raw == joined.encode("utf-8", "surrogatepass"):
                 return value
-            # In Python True == 1, which JSON values are not.
-            alike = b"true" not in raw and b"false" not in raw and "true" not in joined and "false" not in joined
-            content = self._object(raw)
-        if not (alike and value == content) and difference(value, content) is not None:
+            closed = self._object(raw)
+        else:
+            closed = self._plain(content)
+        if not _identical(value, closed) and difference(value, closed) is not None:
             raise ValueError
-        closed: dict[str, Any] = content
         return closed
 
     def parsed(self, joined: str) -> dict[str, Any]:
         """The object that joined text stands for; of no key twice, which would be warned of."""
         if not joined:
             return {}
-        if joined.count("[") + joined.count("{") <= self._limits.nesting:
+        nesting = self._limits.nesting
+        if len(joined) <= nesting or joined.count("[") + joined.count("{") <= nesting:
             try:
                 value: dict[str, Any] = _OBJECT.decode(joined)
             except (msgspec.DecodeError, UnicodeEncodeError):
                 pass
             else:
-                if _keys(value) != joined.count(":"):  # there are others, within strings or of keys named twice
+                colons = joined.count(":")
+                if colons != len(value) and colons != _keys(value):  # some are in strings, or of keys named twice
                     json.loads(joined, object_pairs_hook=_once)
                 return value
         decoded = decode(join_text([joined]), self._limits.nesting)
@@ -130,10 +129,13 @@ class Contents:
             raise ValueError
         return decoded.value
 
-    def unparsed(self, group: ItemBuilder) -> bool:
-        """Whether what `group` carried so far is no JSON object."""
-        parsed = group.parsed()
-        return not isinstance(parsed, Decoded) or not isinstance(parsed.value, dict)
+    def is_object(self, joined: str) -> bool:
+        """Whether joined text is a JSON object, keys named twice or not; "" stands for one."""
+        try:
+            decoded = decode(join_text([joined]), self._limits.nesting) if joined else Decoded({}, True)
+        except NotJsonError:
+            return False
+        return decoded.clean and isinstance(decoded.value, dict)
 
     # ── Objects that the protocol does not look into ─────────────────────────────────────────────────────────
 
@@ -172,6 +174,18 @@ def _finite(number: float) -> bool:
         return math.isfinite(number)
     except OverflowError:  # an integer beyond a double; whether it is too long, the machine says
         return False
+
+
+def _identical(one: Any, other: Any) -> bool:
+    """Whether two values are of the same types all through, and equal: quickly told, for most that are equal are."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind is dict:
+        return len(one) == len(other) and all(key in other and _identical(one[key], other[key]) for key in one)
+    if kind is list:
+        return len(one) == len(other) and all(map(_identical, one, other))
+    return bool(one == other)
 
 
 def _keys(value: Any) -> int:

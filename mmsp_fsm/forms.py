@@ -8,93 +8,149 @@ arguments) stay raw, and are read by `mmsp_fsm.jsonvalues`. Protocol, "Events" a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
-from attrs import field, frozen
+import pybase64
+from attrs import define, field, frozen
 
 from mmsp_fsm.definition import Definition, EventField, Kind, Presence
+from mmsp_fsm.longrecords import Style, hollow_decoder, make_style
+from mmsp_fsm.vectors import read_vector
 
 Raw = msgspec.Raw
 ABSENT = msgspec.UNSET
 """Stands in a struct where the optional field is absent."""
 
-_JOINED: dict[str, Any] = {"text": str, "bytes": str, "whole": list[int | float]}
-"""What the growing field is on the wire, by how fragments join."""
+_JOINED: dict[str, Any] = {"text": str, "bytes": str, "whole": Raw}
+"""What the growing field is in a struct, by how fragments join."""
+
+CONVERT: dict[str, Callable[[Any], Any] | None] = {
+    "text": None,
+    "bytes": partial(pybase64.b64decode, validate=True),
+    "whole": read_vector,
+}
+"""What makes of it the content that the group keeps. Each raises ValueError where it is none."""
 
 
-@frozen
-class Style:
-    """How servers write the record of a delta event of one kind, with one way to write separators.
-
-    `lead` and `done_lead` go up to the growing field's value, `keys` stand before the header's, `tail` goes on behind
-    the item up to the time, which comes last.
+@define
+class Told:
+    """What a first fragment's header tells: what the later ones' is, as `dict_header` and `same_header` give it, and
+    whether one fragment alone may have content.
     """
 
-    lead: bytes
-    done_lead: bytes
-    keys: tuple[bytes, ...]
-    tail: bytes
+    later: Any
+    same: Any
+    alone: bool
+
+
+KEPT_HEADERS = 64
+"""Headers of which it is remembered what they tell; there are few, apart from those that name each group."""
 
 
 @frozen(eq=False)
 class Form:
     """How the items of one kind look, as structs and as dicts.
 
-    A struct's growing field is called `content` whatever the kind calls it. `struct_header` and `dict_header` give the
-    header's values of a struct or a dict, one as it is and several as a tuple; None where the kind has no header.
-    `size` counts the item's fields, fidelity apart.
+    There is a struct for the first fragment, for later ones (whose header says what is known to be empty), and for the
+    done item; the growing field is called `content` in each. The getters give the header's values, one as it is and
+    several as a tuple, and are None where there is none: of a struct, of a dict, and of a struct those alone that are
+    the same on each fragment. `size` counts the item's fields, fidelity apart.
     """
 
     kind: Kind
-    delta: type[msgspec.Struct]
+    first: type[msgspec.Struct]
+    later: type[msgspec.Struct]
     done: type[msgspec.Struct]
     styles: tuple[Style, ...]
     size: int = field(init=False)
+    told_at: int | None = field(init=False)
+    convert: Callable[[Any], Any] | None = field(init=False)
+    nothing_told: Told = field(init=False)
+    _told: dict[tuple[Any, ...], Told] = field(init=False, factory=dict)
     names: tuple[str, ...] = field(init=False)
     struct_header: Callable[[Any], Any] | None = field(init=False)
+    same_header: Callable[[Any], Any] | None = field(init=False)
     dict_header: Callable[[Any], Any] | None = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         names = tuple(header.name for header in self.kind.header)
         object.__setattr__(self, "names", names)
+        object.__setattr__(self, "nothing_told", Told(None, None, self.kind.one_piece))
+        object.__setattr__(self, "convert", CONVERT[self.kind.joins])
         object.__setattr__(self, "size", 2 + len(names))
+        object.__setattr__(self, "told_at", names.index(self.kind.told_by) if self.kind.told_by else None)
+        same = [name for name, one in zip(_attributes(self.kind), self.kind.header, strict=True) if one.later == "same"]
         object.__setattr__(self, "struct_header", attrgetter(*_attributes(self.kind)) if names else None)
+        object.__setattr__(self, "same_header", attrgetter(*same) if same else None)
         object.__setattr__(self, "dict_header", itemgetter(*names) if names else None)
 
     def values(self, header: Any) -> tuple[Any, ...]:
         """The header's values, however many there are."""
         return header if len(self.names) > 1 else (header,) if self.names else ()
 
-    def later(self, header: Any) -> Any:
-        """What the header of later fragments is, by that of the first."""
-        pairs = zip(self.kind.header, self.values(header), strict=True)
-        values = tuple("" if entry.later == "empty" else value for entry, value in pairs)
-        return values if len(values) > 1 else values[0] if values else None
+    def told(self, values: tuple[Any, ...]) -> Told:
+        """What the header's `values` on a first fragment tell. Raises TypeError where one is no string."""
+        told = self._told.get(values)
+        if told is None:
+            told = self._tell(values)
+            if self.told_at is None and len(self._told) < KEPT_HEADERS:
+                self._told[values] = told
+        return told
+
+    def _tell(self, values: tuple[Any, ...]) -> Told:
+        later, same = [], []
+        for entry, value in zip(self.kind.header, values, strict=True):
+            if type(value) is not str:
+                raise TypeError
+            if not value and entry.empty is not None:
+                raise ValueError
+            later.append("" if entry.later == "empty" else value)
+            same += [value] if entry.later == "same" else []
+        when = bool(self.kind.one_piece_when)
+        alone = when and self.kind.comes_in_one_piece(dict(zip(self.names, values, strict=True)))
+        return Told(_one_or_all(later), _one_or_all(same), self.kind.one_piece or alone)
+
+
+def _one_or_all(values: list[str]) -> Any:
+    """As the getters give them."""
+    return tuple(values) if len(values) > 1 else values[0] if values else None
+
+
+@frozen(eq=False)
+class Turn:
+    """What an item does that is legal in one state: its action (open, grow or close), and the state after it."""
+
+    action: str
+    form: Form
+    to: str
 
 
 @frozen(eq=False)
 class Row:
-    """What is legal in one state: the actions (open, grow, close) of items, by type and by struct, and the stop."""
+    """What is legal in one state: items, by type and by struct, and the state to which the stop leads (None: illegal).
 
-    by_type: dict[str, tuple[str, Form]]
-    by_struct: dict[type[msgspec.Struct], tuple[str, Form]]
-    stops: bool
+    `decode` decodes a delta event that carries such an item.
+    """
+
+    by_type: dict[str, Turn]
+    by_struct: dict[type[msgspec.Struct], Turn]
+    decode: Callable[[bytes], Any]
+    stop: str | None
 
 
 @frozen(eq=False)
 class Forms:
     """All forms of one definition, and its table as the recogniser walks it: `rows` by state, `to` by cell.
 
-    `delta` and `stop` decode an event of that type. Of a dict, `event` gives the event type, items, usage, finish
+    `stop` decodes a stop event. Of a dict, `event` gives the event type, items, usage, finish
     reason and time; `constants` are the other fields with their values, `fields` counts all.
     """
 
     definition: Definition
-    delta: msgspec.json.Decoder[Any]
     stop: msgspec.json.Decoder[Any]
     rows: dict[str, Row]
     to: dict[tuple[str, str], str]
@@ -106,12 +162,10 @@ class Forms:
 def make_forms(definition: Definition) -> Forms:
     """The forms of `definition`."""
     forms = {kind.name: _form(definition, kind) for kind in definition.kinds.values()}
-    structs = [struct for form in forms.values() for struct in (form.delta, form.done)]
     names: dict[str, str] = {entry.holds: entry.name for entry in definition.event.field}
     looked_at = ("event_type", "items", "usage", "finish_reason", "time")
     return Forms(
         definition=definition,
-        delta=msgspec.json.Decoder(_event_struct(definition, "delta", Union[tuple(structs)])),  # noqa: UP007
         stop=msgspec.json.Decoder(_event_struct(definition, "stop", None)),
         rows={state: _row(definition, state, forms) for state in definition.states},
         to={at: cell.to for at, cell in definition.cells.items()},
@@ -125,14 +179,28 @@ def make_forms(definition: Definition) -> Forms:
 
 
 def _row(definition: Definition, state: str, forms: dict[str, Form]) -> Row:
-    legal = {cell.symbol: cell.do for cell in definition.row(state) if cell.legal}
-    by_type: dict[str, tuple[str, Form]] = {}
-    by_struct: dict[type[msgspec.Struct], tuple[str, Form]] = {}
+    legal = {cell.symbol: cell for cell in definition.row(state) if cell.legal}
+    by_type: dict[str, Turn] = {}
+    by_struct: dict[type[msgspec.Struct], Turn] = {}
+    leads: list[bytes] = []
     for form in forms.values():
-        for symbol, struct in ((form.kind.delta, form.delta), (form.kind.done, form.done)):
-            if legal.get(symbol) in (("open",), ("grow",), ("close",)):
-                by_type[symbol] = by_struct[struct] = (legal[symbol][0], form)
-    return Row(by_type, by_struct, legal.get("stop") == ("finish",))
+        for symbol, action, struct in (
+            (form.kind.delta, "open", form.first),
+            (form.kind.delta, "grow", form.later),
+            (form.kind.done, "close", form.done),
+        ):
+            if symbol in legal and legal[symbol].do == (action,):
+                by_type[symbol] = by_struct[struct] = Turn(action, form, legal[symbol].to)
+                if form.kind.joins == "bytes":
+                    leads += [style.done_lead if action == "close" else style.lead for style in form.styles]
+    items = Union[tuple(by_struct)] if by_struct else None  # noqa: UP007
+    decode = msgspec.json.Decoder(_event_struct(definition, "delta", items)).decode
+    stop = legal["stop"].to if "stop" in legal and legal["stop"].do == ("finish",) else None
+    return Row(by_type, by_struct, hollow_decoder(decode, leads) if leads else decode, stop)
+
+
+_SEPARATORS = ((", ", ": "), (",", ":"))
+"""How JSON writers separate what they write."""
 
 
 # ── Structs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -151,11 +219,20 @@ def _form(definition: Definition, kind: Kind) -> Form:
     rename = {"content": kind.grows, **dict(zip(_attributes(kind), (one.name for one in kind.header), strict=True))}
     rename["fidelity"] = definition.fidelity.key
     header = [(name, str) for name in _attributes(kind)]
+    types = (Literal[""] if one.later == "empty" else str for one in kind.header)
+    empty = list(zip(_attributes(kind), types, strict=True))
+    joined = _JOINED[kind.joins]
     structs = []
-    for symbol, holds in ((kind.delta, _JOINED[kind.joins]), (kind.done, Raw if kind.closes else _JOINED[kind.joins])):
-        entries = [("content", holds), *header, ("fidelity", Raw | msgspec.UnsetType, ABSENT)]
+    for symbol, holds, fields in (
+        (kind.delta, joined, header),
+        (kind.delta, joined, empty),
+        (kind.done, Raw if kind.closes else joined, header),
+    ):
+        entries = [("content", holds), *fields, ("fidelity", Raw | msgspec.UnsetType, ABSENT)]
         structs.append(_struct(symbol.replace(".", "_"), entries, tag_field="type", tag=symbol, rename=rename))
-    return Form(kind, structs[0], structs[1], tuple(_style(definition, kind, *one) for one in _SEPARATORS))
+    return Form(
+        kind, structs[0], structs[1], structs[2], tuple(make_style(definition, kind, *one) for one in _SEPARATORS)
+    )
 
 
 def _event_struct(definition: Definition, event_type: str, item: Any) -> type[msgspec.Struct]:
@@ -180,21 +257,3 @@ def _field_type(
         return int
     words = {"constant": (entry.value,), "event_type": (event_type,)}.get(entry.holds, definition.event.finish_reasons)
     return Literal[words]
-
-
-# ── Styles ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_SEPARATORS = ((", ", ": "), (",", ":"))
-
-
-def _style(definition: Definition, kind: Kind, comma: str, colon: str) -> Style:
-    words = {"event_type": "delta", "items": [{"type": 0}], "time": 0}
-    event = {entry.name: entry.value or words.get(entry.holds) for entry in definition.event.field}
-    head, _, tail = json.dumps(event, separators=(comma, colon)).partition("0}")
-
-    def key(name: str) -> bytes:
-        return f"{comma}{json.dumps(name)}{colon}".encode()
-
-    lead, done_lead = ((head + json.dumps(symbol)).encode() + key(kind.grows) for symbol in (kind.delta, kind.done))
-    keys = tuple(key(header.name) for header in kind.header)
-    return Style(lead, done_lead, keys, ("}" + tail.removesuffix("0}")).encode())

@@ -1,8 +1,8 @@
 """The recogniser: the first pass, which only says yes. It reports nothing.
 
-It drives the same builders as the machine and leaves them as the machine would have: at the first record that it cannot
-say yes to, the machine goes on where it stands. What it says yes to, the machine reports nothing about, no error and no
-warning of any rule; that the two agree is tested. Protocol, "Events", "Grammar" and "Items".
+It drives the same stream's builder as the machine and leaves it as the machine would have: at the first record that it
+cannot say yes to, the machine goes on where it stands. What it says yes to, the machine reports nothing about, no error
+and no warning of any rule; that the two agree is tested. Protocol, "Events", "Grammar" and "Items".
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, cast
 
 import msgspec
 
-from mmsp_fsm.builders import ItemBuilder, Place
+from mmsp_fsm.builders import SIZE, ItemBuilder, Place
 from mmsp_fsm.contents import Contents
-from mmsp_fsm.forms import ABSENT, Form, Forms
+from mmsp_fsm.forms import ABSENT, Form, Forms, Told, Turn
 from mmsp_fsm.jsonvalues import WHITE, Decoded, decode, decode_utf8, difference, flaw, plain
+from mmsp_fsm.longrecords import Repeat, expect_repeat
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem
-from mmsp_fsm.repeats import Repeat, expect_repeat
 from mmsp_fsm.signs import Sign
 from mmsp_fsm.streambuilder import StreamBuilder
-from mmsp_fsm.wire import from_base64
+from mmsp_fsm.vectors import whole_vector
 
 LONG = 1024
 """Bytes from which a group's first record is kept: comparing a done item's record with it beats decoding both."""
@@ -31,6 +31,10 @@ WEIGHED = 256
 NO = (LookupError, TypeError, ValueError, OverflowError, RecursionError, msgspec.DecodeError)
 """What is raised where the answer is no; `NotJsonError` and msgspec's `ValidationError` are among them."""
 
+NOTHING_TOLD = Told(None, None, False)
+
+Fidelity = dict[str, Any] | None
+
 
 class Recogniser:
     """Says yes, record by record, as long as one stream is without a fault.
@@ -39,30 +43,43 @@ class Recogniser:
     `decoded` is what the record that was not taken last was decoded to, where that was done already.
     """
 
-    __slots__ = ("_alone", "_contents", "_form", "_later", "_repeat", "_usable", "builder", "decoded", "forms", "ready")
+    __slots__ = (
+        "_contents", "_fidelity", "_form", "_opened", "_pieces", "_repeat", "_size", "_told",
+        "_usable", "_values", "_weighed", "builder", "decoded", "forms", "ready",
+    )  # fmt: skip
 
     def __init__(self, forms: Forms, builder: StreamBuilder, usable: bool = True) -> None:
         self.forms = forms
         self.builder = builder
         self.decoded: Decoded | None = None
         self._contents = Contents(builder.limits, forms.definition.fidelity.internal)
-        self._form: Form | None = None  # of the open group
-        self._later: Any = None  # what the header of its later fragments is
-        self._alone = False  # whether one fragment alone may have content
-        self._repeat: Repeat | None = None  # what its done item's record is, where it has one fragment, and a long one
         self._usable = usable and self._contents.usable
         self.ready = self._usable
+        # The open group, if there is one: no item builder is made for it, unless the machine has to go on with it.
+        self._form: Form | None = None
+        self._opened: tuple[int, int | None, Any] = (0, None, None)  # as in `Place`
+        self._values: tuple[str, ...] = ()  # of the header
+        self._told = NOTHING_TOLD
+        self._pieces: list[Any] = []
+        self._fidelity: Fidelity = None
+        self._repeat: Repeat | None = None  # what its done item's record is, where it has one fragment, and a long one
+        self._weighed = self._size = 0  # so many pieces take so many bytes
 
     def resume(self) -> None:
         """Be ready again, if the stream stands at a clean boundary."""
         self.ready = self._usable and self.builder.clean
 
     def hand_over(self) -> None:
-        """The machine goes on: what the builders count, which here is left for later, is counted."""
+        """The machine goes on with the open group as it is."""
         self.ready = False
-        self._form = self._repeat = None
-        if self.builder.group is not None:
-            self.builder.group.weigh()
+        if self._form is not None:
+            builder, form = self.builder, self._form
+            group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
+            group.header = dict(zip(form.names, self._values, strict=True))
+            group.fidelities += [self._fidelity] if self._fidelity else []
+            group.carry(list(map(whole_vector, self._pieces)) if form.kind.joins == "whole" else self._pieces)
+            builder.group = group
+            self._form = self._repeat = None
 
     # ── Records as bytes ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -87,9 +104,8 @@ class Recogniser:
                 skew -= 1
             elif not self._take_other(record, lines[index]):
                 return index
-        if builder.group is not None:
-            builder.group.weigh()
-            self.ready = self.ready and not builder.group.too_large
+        if self._form is not None:
+            self._weigh()
         return count - left
 
     def _take_deltas(self, rest: Any, records: Sequence[bytes], lines: Sequence[int | None], skew: int) -> bool:
@@ -97,72 +113,75 @@ class Recogniser:
 
         Whether all were taken; else the one before the iterator `rest` was not.
         """
-        builder, decode_event, count = self.builder, self.forms.delta.decode, len(records)
+        builder, count = self.builder, len(records)
         latest = builder.latest
-        growing, convert, header_of, later, pieces, repeat = self._at_hand()
+        decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
         try:
             for record in rest:
                 if repeat is not None and (created_at := repeat.time_of(record)) is not None and created_at >= latest:
                     latest = created_at
-                    self._repeated()
-                    growing, convert, header_of, later, pieces, repeat = self._at_hand()
+                    self._close_repeated()
+                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
                     continue
                 event = decode_event(record)
-                if event.created_at < latest:
+                created_at = event.created_at
+                if created_at < latest:
                     return False
                 item = event.content_items[0]
                 if item.__class__ is growing and item.fidelity is ABSENT:
-                    if header_of is not None and header_of(item) != later:
+                    if same_of is not None and same_of(item) != same:
                         return False
                     pieces.append(item.content if convert is None else convert(item.content))
                 else:
                     at = count - rest.__length_hint__() - 1
-                    self._turn(event, record, at + skew, lines[at])
-                    growing, convert, header_of, later, pieces, repeat = self._at_hand()
-                latest = event.created_at
+                    self._turn(event, (at + skew, lines[at], record))
+                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
+                latest = created_at
         except NO:
             return False
         finally:
             builder.latest = latest
         return True
 
-    def _at_hand(self) -> tuple[Any, Callable[[str], bytes] | None, Callable[[Any], Any] | None, Any, list[Any], Any]:
-        """What the loop needs of the open group: which struct grows it, how, and where to."""
-        form, group = self._form, self.builder.group
-        if form is None or group is None:
-            return None, None, None, None, [], None
-        growing = form.delta if form.kind.joins != "whole" and not self._alone else None
-        convert = from_base64 if form.kind.joins == "bytes" else None
-        return growing, convert, form.struct_header, self._later, group.pieces, self._repeat
+    def _at_hand(self) -> tuple[Any, Any, Callable[[str], bytes] | None, Any, Any, list[Any], Any]:
+        """What the loop needs: how to decode, which struct grows the open group, how, and where to."""
+        decode_event, form = self.forms.rows[self.builder.state].decode, self._form
+        if form is None:
+            return decode_event, None, None, None, None, self._pieces, None
+        growing = None if self._told.alone else form.later
+        return decode_event, growing, form.convert, form.same_header, self._told.same, self._pieces, self._repeat
 
-    def _turn(self, event: Any, record: bytes, number: int, line: int | None) -> None:
+    def _turn(self, event: Any, place: tuple[int, int | None, bytes]) -> None:
         """Take a delta event that opens or closes a group, or grows it in a way that is not the loop's."""
-        item, contents = event.content_items[0], self._contents
-        action, form = self.forms.rows[self.builder.state].by_struct[item.__class__]
+        item = event.content_items[0]
+        turn = self.forms.rows[self.builder.state].by_struct[item.__class__]
+        form, action = turn.form, turn.action
         header = form.struct_header(item) if form.struct_header is not None else None
-        fidelity = None if item.fidelity is ABSENT else contents.fidelity(item.fidelity)
+        content = item.content
+        if form.convert is not None:
+            content = form.convert(content)
+        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
         if action == "open":
-            self._open(form, contents.fragment(form.kind, item.content), header, fidelity, Place(number, line, record))
-            if len(record) >= LONG and item.fidelity is ABSENT:
-                self._repeat = expect_repeat(form, record, header, event.created_at)
+            self._open(turn, content, header, fidelity, place)
+            if len(place[2]) >= LONG and item.fidelity is ABSENT and form.kind.closes is None:
+                self._repeat = expect_repeat(form.styles, place[2], self._values, event.created_at)
         elif action == "grow":
-            self._grow(form, contents.fragment(form.kind, item.content), header, fidelity)
+            if form.same_header is not None and form.same_header(item) != self._told.same:
+                raise ValueError
+            self._grow(form, content, self._told.later, fidelity)
         else:
-            self._close(form, item.content, header, fidelity)
+            self._close(turn, content, header, fidelity)
 
-    def _repeated(self) -> None:
-        """The done item of the open group holds what its one fragment did: it closes the group."""
-        group, form = self.builder.group, self._form
-        assert group is not None
-        assert form is not None
-        self._closed(form, group.pieces[0], None)
+    def _close_repeated(self) -> None:
+        """The done item repeats the one fragment of its group."""
+        assert self._form is not None
+        self._closed(self.forms.to[self.builder.state, self._form.kind.done], self._pieces[0], None)
 
     def _take_other(self, record: bytes, line: int | None) -> bool:
         """Take a record that is no plain delta event: the stop event, an error, or one that `msgspec` refuses."""
         try:
             event = self.forms.stop.decode(record)
-            usage = msgspec.structs.asdict(event.usage_metadata)
-            if self._stop(usage, event.finish_reason, event.created_at):
+            if self._stop(msgspec.structs.asdict(event.usage_metadata), event.finish_reason, event.created_at):
                 self.builder.events += 1
                 return True
         except NO:
@@ -184,14 +203,14 @@ class Recogniser:
         `number` is its 0-based index, `line` its 1-based line; `record` is what to show of it, if not the event.
         """
         try:
-            if self._take_event(event, number, line, record):
+            if self._take_event(event, (number, line, event if record is None else record)):
                 self.builder.events += 1
                 return True
             return False
         except Exception:  # a Python object may do anything when it is looked at; the machine's reader says what
             return False
 
-    def _take_event(self, event: Any, number: int, line: int | None, record: Any) -> bool:
+    def _take_event(self, event: Any, place: tuple[int, int | None, Any]) -> bool:
         forms, builder = self.forms, self.builder
         if type(event) is not dict:
             return False
@@ -210,7 +229,8 @@ class Recogniser:
         item = items[0]
         if type(item) is not dict:
             return False
-        action, form = forms.rows[builder.state].by_type[item["type"]]
+        turn = forms.rows[builder.state].by_type[item["type"]]
+        form, action = turn.form, turn.action
         content = item[form.kind.grows]
         header = form.dict_header(item) if form.dict_header is not None else None
         fidelity = None
@@ -218,13 +238,14 @@ class Recogniser:
             if len(item) != form.size + 1:
                 return False
             fidelity = self._contents.fidelity(item[forms.definition.fidelity.key])
+        if action != "close" or form.kind.closes is None:
+            content = self._contents.given(form.kind, content)
         if action == "grow":
-            self._grow(form, self._contents.fragment(form.kind, content), header, fidelity)
+            self._grow(form, content, header, fidelity)
         elif action == "close":
-            self._close(form, content, header, fidelity)
+            self._close(turn, content, header, fidelity)
         else:
-            place = Place(number, line, event if record is None else record)
-            self._open(form, self._contents.fragment(form.kind, content), header, fidelity, place)
+            self._open(turn, content, header, fidelity, place)
         builder.latest = created_at
         return True
 
@@ -238,80 +259,88 @@ class Recogniser:
             return False
         if not all(isinstance(error[name], str) for name in definition.error.fields):
             return False
-        group = builder.group
         cut_short = [kind for kind in definition.kinds.values() if kind.cut_short_by == error["type"]]
-        if cut_short and (group is None or group.kind not in cut_short or not self._contents.unparsed(group)):
+        if cut_short and (
+            self._form is None or self._form.kind not in cut_short or self._contents.is_object("".join(self._pieces))
+        ):
             return False
         self._end(Sign("error", "", error=error))
         return True
 
     # ── What the records do ──────────────────────────────────────────────────────────────────────────────────
 
-    def _open(self, form: Form, content: Any, header: Any, fidelity: dict[str, Any] | None, place: Place) -> None:
+    def _open(
+        self, turn: Turn, content: Any, header: Any, fidelity: Fidelity, place: tuple[int, int | None, Any]
+    ) -> None:
         """A first fragment opens a group. Protocol, "Items": it alone carries a call's name and id."""
-        builder, kind = self.builder, form.kind
-        values = form.values(header)
-        for entry, value in zip(kind.header, values, strict=True):
-            if type(value) is not str or (not value and entry.empty is not None):
-                raise ValueError
-        group = ItemBuilder(builder.definition, kind, place, builder.limits, dict(zip(form.names, values, strict=True)))
-        told = builder.told.setdefault(kind.name, set())
-        if group.told_by:
-            if group.told_by in told:
-                raise ValueError
-            told.add(group.told_by)
-        group.pieces.append(content)
-        if fidelity:
-            group.fidelities.append(fidelity)
-        self._form, self._later = form, form.later(header)
-        self._alone = kind.one_piece or group.in_one_piece()
-        builder.group = group
-        builder.seen[kind.name] = None
-        builder.state = self.forms.to[builder.state, kind.delta]
+        builder, form = self.builder, turn.form
+        if form.names:
+            values = form.values(header)
+            told = form.told(values)
+            if form.told_at is not None and (name := values[form.told_at]):
+                names = builder.told.setdefault(form.kind.name, set())
+                if name in names:
+                    raise ValueError
+                names.add(name)
+            self._values, self._told = values, told
+        else:
+            self._values, self._told = (), form.nothing_told
+        self._form, self._opened, self._pieces, self._fidelity = form, place, [content], fidelity or None
+        self._weighed = self._size = 0
+        builder.seen[form.kind.name] = None
+        builder.state = turn.to
 
-    def _grow(self, form: Form, content: Any, header: Any, fidelity: dict[str, Any] | None) -> None:
+    def _grow(self, form: Form, content: Any, header: Any, fidelity: Fidelity) -> None:
         """A later fragment grows the open group."""
-        group = self.builder.group
-        assert group is not None
-        if form.names and header != self._later:
+        if form.names and header != self._told.later:
             raise ValueError
-        if self._alone and (form.kind.one_piece or (content and any(group.pieces))):
+        if self._told.alone and (form.kind.one_piece or (content and any(self._pieces))):
             raise ValueError
         if fidelity:
-            if group.fidelities:
+            if self._fidelity:
                 raise ValueError
-            group.fidelities.append(fidelity)
+            self._fidelity = fidelity
         self._repeat = None
-        group.pieces.append(content)
-        if not len(group.pieces) % WEIGHED:
-            group.weigh()
-            self.ready = not group.too_large
+        self._pieces.append(content)
+        if not len(self._pieces) % WEIGHED:
+            self._weigh()
 
-    def _close(self, form: Form, content: Any, header: Any, fidelity: dict[str, Any] | None) -> None:
+    def _close(self, turn: Turn, content: Any, header: Any, fidelity: Fidelity) -> None:
         """The done item closes the open group: it is the first fragment with all that was carried."""
-        group = self.builder.group
-        assert group is not None
-        if group.too_large or form.values(header) != tuple(group.header.values()):
+        form = turn.form
+        if form.names and form.values(header) != self._values:
             raise ValueError
-        content = self._contents.done(group, content)
-        carried = group.fidelities[0] if group.fidelities else None
-        if (fidelity or None) != carried or (carried and difference(fidelity, carried) is not None):
-            raise ValueError
-        self._closed(form, content, fidelity)
+        content = self._contents.done(form.kind, self._pieces, content)
+        if fidelity or self._fidelity:
+            carried = self._fidelity
+            if fidelity is None or carried is None or difference(fidelity, carried) is not None:
+                raise ValueError
+        self._closed(turn.to, content, fidelity)
 
-    def _closed(self, form: Form, content: Any, fidelity: dict[str, Any] | None) -> None:
-        builder = self.builder
-        if builder.keep and builder.group is not None:
-            fields = {**builder.group.header, form.kind.grows: content, "fidelity": fidelity}
-            builder.done_items.append(cast(DoneItem, ITEM_CLASSES[form.kind.done](**fields)))
-        builder.group = self._form = self._repeat = None
+    def _closed(self, to: str, content: Any, fidelity: Fidelity) -> None:
+        builder, form = self.builder, self._form
+        assert form is not None
+        if builder.keep:
+            fields: dict[str, Any] = dict(zip(form.names, self._values, strict=True)) if form.names else {}
+            fields[form.kind.grows] = whole_vector(content) if form.kind.joins == "whole" else content
+            builder.done_items.append(cast(DoneItem, ITEM_CLASSES[form.kind.done](**fields, fidelity=fidelity)))
+        self._form = self._repeat = None
         builder.groups += 1
-        builder.state = self.forms.to[builder.state, form.kind.done]
+        builder.state = to
+
+    def _weigh(self) -> None:
+        """Give up where the open group is beyond the limit: it cannot be compared."""
+        assert self._form is not None
+        if self._form.kind.joins != "whole":  # of which there is one
+            self._size += sum(map(SIZE[self._form.kind.joins], self._pieces[self._weighed :]))
+        self._weighed = len(self._pieces)
+        if self._size > self.builder.limits.group_bytes:
+            self.hand_over()
 
     def _stop(self, usage: dict[str, Any], reason: Any, created_at: int) -> bool:
         """The stop event ends the stream, where what it says of the message is true. Protocol, "Grammar"."""
         definition, builder = self.forms.definition, self.builder
-        if not self.forms.rows[builder.state].stops or reason not in definition.event.finish_reasons:
+        if not self.forms.rows[builder.state].stop or reason not in definition.event.finish_reasons:
             return False
         if len(usage) != len(definition.usage.counts) or created_at < builder.latest:
             return False
@@ -328,7 +357,7 @@ class Recogniser:
         return True
 
     def _end(self, sign: Sign) -> None:
-        self.ready = False
+        self.hand_over()
         self.builder.end = sign
         self.builder.state = self.forms.to[self.builder.state, sign.symbol]
 

@@ -20,7 +20,8 @@ from mmsp_fsm.signs import Finding, ItemView, Sign
 class Move:
     """One symbol taken by the machine: from which state, by which outcome, to which state, and what was found.
 
-    `detail` is what a guard found out; `group` the group that was open before, with `pieces` fragments' contents.
+    `detail` is what a guard found out; `group` the group that was open before, with `pieces` fragments' contents, where
+    the machine made the move (the recogniser, of whose moves nothing is to be said, makes none).
     """
 
     sign: Sign

@@ -13,12 +13,12 @@ from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
-from mmsp_fsm.recordings.framing import Framing, JsonArray, JsonLines, Record, ServerSentEvents
+from mmsp_fsm.recordings.framing import Batch, Framing, JsonArray, JsonLines, Record, ServerSentEvents
 from mmsp_fsm.recordings.sources import Source, why
 from mmsp_fsm.runs import Unreadable
 
-CHUNK = 1 << 18
-"""Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
+CHUNK = 1 << 16
+"""Bytes asked for at once: enough that a call costs little, and so few that memory is used again instead of mapped."""
 
 
 class Recording:
@@ -54,6 +54,14 @@ class Recording:
         return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
 
     def __iter__(self) -> Iterator[Record]:
+        for one in self.batches():
+            if isinstance(one, Record):
+                yield one
+            else:
+                yield from one.one_by_one()
+
+    def batches(self) -> Iterator[Batch | Record]:
+        """The records as they come, many at once; and between them those that cannot be read."""
         head, self._head = self._head, b""
         yield from self._framing.feed(head)
         while chunk := self._read():
@@ -111,8 +119,13 @@ def feed_recording(
 ) -> StreamReport:
     """Feed a recording to `checker`, and give its report."""
     recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
-    for record in recording:
-        feed(checker, record)
+    for one in recording.batches():
+        if isinstance(one, Record):
+            feed(checker, one)
+            continue
+        at = 0
+        while at < len(one.records):
+            at = checker.feed_records(one.records, one.lines, at)
     return finish(checker, recording)
 
 
