@@ -96,6 +96,7 @@ class StreamChecker:
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
         self._recogniser = Recogniser(self._passes.forms, self._builder, recognise)
         self._made: Explainer | None = None
+        self._explained = 0
         self._report: StreamReport | None = None
 
     @property
@@ -107,6 +108,11 @@ class StreamChecker:
     def events(self) -> int:
         """Records taken so far."""
         return self._builder.events
+
+    @property
+    def explained(self) -> int:
+        """Records that the first pass did not say yes to, so that the machine took them."""
+        return self._explained
 
     @property
     def ended(self) -> bool:
@@ -227,6 +233,7 @@ class StreamChecker:
         explainer = self._explainer
         start = len(explainer.ledger.kept)
         self._builder.events += 1
+        self._explained += 1
         moves = take(explainer)
         self._recogniser.resume()
         return Step(place.event, self._builder.state, tuple(explainer.ledger.kept[start:]), moves)

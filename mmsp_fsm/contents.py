@@ -18,13 +18,12 @@ from mmsp_fsm.builders import JOIN, SIZE
 from mmsp_fsm.definition import Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, decode_utf8, difference, flaw, join_text, plain
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.vectors import whole_vector
 from mmsp_fsm.wire import from_base64
 
 AROUND = 3
 """Levels of objects and arrays around an item's field: the event, its items, the item."""
 
-JOINED: dict[str, Callable[[list[Any]], Any]] = {**JOIN, "text": "".join}
+JOINED: dict[str, Callable[[list[Any]], Any]] = {"text": "".join, "bytes": b"".join, "whole": JOIN["whole"]}
 """How contents join, but for halves of a surrogate pair that meet."""
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
@@ -82,10 +81,6 @@ class Contents:
     def done(self, kind: Kind, pieces: list[Any], content: Any) -> Any:
         """The content of a done item, which holds what its group's `pieces` join to."""
         joined = pieces[0] if len(pieces) == 1 else JOINED[kind.joins](pieces)
-        if kind.joins == "whole":
-            if joined != content:
-                joined, content = whole_vector(joined), whole_vector(content)
-            pieces = [whole_vector(joined)] if 8 * len(joined) > self._limits.group_bytes else pieces
         # No content takes more than 8 bytes an element, so that most groups need not be weighed.
         if 8 * len(joined) > self._limits.group_bytes < sum(map(SIZE[kind.joins], pieces)):
             raise ValueError

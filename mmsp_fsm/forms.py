@@ -19,19 +19,18 @@ from attrs import define, field, frozen
 
 from mmsp_fsm.definition import Definition, EventField, Kind, Presence
 from mmsp_fsm.longrecords import Style, hollow_decoder, make_style
-from mmsp_fsm.vectors import read_vector
 
 Raw = msgspec.Raw
 ABSENT = msgspec.UNSET
 """Stands in a struct where the optional field is absent."""
 
-_JOINED: dict[str, Any] = {"text": str, "bytes": str, "whole": Raw}
+_JOINED: dict[str, Any] = {"text": str, "bytes": str, "whole": list[int | float]}
 """What the growing field is in a struct, by how fragments join."""
 
 CONVERT: dict[str, Callable[[Any], Any] | None] = {
     "text": None,
     "bytes": partial(pybase64.b64decode, validate=True),
-    "whole": read_vector,
+    "whole": None,
 }
 """What makes of it the content that the group keeps. Each raises ValueError where it is none."""
 

@@ -58,20 +58,20 @@ def hollow_decoder(decode: Callable[[bytes], Any], leads: Sequence[bytes]) -> Ca
     `leads` are what records with base64 begin with, up to the value. What is cut out is no more than bytes without a
     quote: decoding the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
     """
-    keyed = [(lead, lead[lead.rindex(b'"', 0, lead.rindex(b'"')) : lead.rindex(b'"') + 1]) for lead in leads]
+    keyed = [(lead + b'"', lead[lead.rindex(b'"', 0, lead.rindex(b'"')) : lead.rindex(b'"') + 1]) for lead in leads]
 
     def decode_hollow(record: bytes) -> Any:
         if len(record) < LONG:
             return decode(record)
         for lead, key in keyed:
             if record.startswith(lead):
-                start = len(lead) + 1
+                start = len(lead)
                 end = record.find(b'"', start)
                 rest = record[end:]
                 # Without an escape no key can be written in two ways, so that the lead's stands there once.
                 if len(rest) < LONG and b"\\" not in rest and key not in rest:
-                    event = decode(lead + b'"' + rest)
-                    event.content_items[0].content = record[start:end]
+                    event = decode(lead + rest)
+                    event.content_items[0].content = memoryview(record)[start:end]
                     return event
         return decode(record)
 
@@ -106,10 +106,13 @@ class Repeat:
         return int(digits)
 
 
-def expect_repeat(styles: Sequence[Style], record: bytes, values: Sequence[str], created_at: int) -> Repeat | None:
+def expect_repeat(
+    styles: Sequence[Style], record: bytes, content: Any, values: Sequence[str], created_at: int
+) -> Repeat | None:
     """What the done item's record would be, by the group's first `record`, which was decoded and holds no fidelity.
 
-    `values` are the header's. None where the record is written otherwise.
+    `content` is what it was decoded to, a view where it was cut out; `values` are the header's. None where the record is
+    written otherwise.
     """
     for style in styles:
         if not record.startswith(style.lead):
@@ -121,7 +124,8 @@ def expect_repeat(styles: Sequence[Style], record: bytes, values: Sequence[str],
         rest = trail + b"%d}" % created_at
         end = len(record) - record.endswith(b"\n")
         start, stop = len(style.lead), end - len(rest)
-        if record.endswith(rest, 0, end) and _is_one(record, start, stop):
+        cut_out = isinstance(content, memoryview) and len(content) == stop - start - 2
+        if record.endswith(rest, 0, end) and (cut_out or _is_one(record, start, stop)):
             return Repeat(style.done_lead, memoryview(record)[start:stop], trail)
     return None
 

@@ -20,7 +20,6 @@ from mmsp_fsm.longrecords import Repeat, expect_repeat
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem
 from mmsp_fsm.signs import Sign
 from mmsp_fsm.streambuilder import StreamBuilder
-from mmsp_fsm.vectors import whole_vector
 
 LONG = 1024
 """Bytes from which a group's first record is kept: comparing a done item's record with it beats decoding both."""
@@ -77,7 +76,7 @@ class Recogniser:
             group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
             group.header = dict(zip(form.names, self._values, strict=True))
             group.fidelities += [self._fidelity] if self._fidelity else []
-            group.carry(list(map(whole_vector, self._pieces)) if form.kind.joins == "whole" else self._pieces)
+            group.carry(self._pieces)
             builder.group = group
             self._form = self._repeat = None
 
@@ -164,7 +163,7 @@ class Recogniser:
         if action == "open":
             self._open(turn, content, header, fidelity, place)
             if len(place[2]) >= LONG and item.fidelity is ABSENT and form.kind.closes is None:
-                self._repeat = expect_repeat(form.styles, place[2], self._values, event.created_at)
+                self._repeat = expect_repeat(form.styles, place[2], item.content, self._values, event.created_at)
         elif action == "grow":
             if form.same_header is not None and form.same_header(item) != self._told.same:
                 raise ValueError
@@ -322,7 +321,7 @@ class Recogniser:
         assert form is not None
         if builder.keep:
             fields: dict[str, Any] = dict(zip(form.names, self._values, strict=True)) if form.names else {}
-            fields[form.kind.grows] = whole_vector(content) if form.kind.joins == "whole" else content
+            fields[form.kind.grows] = content
             builder.done_items.append(cast(DoneItem, ITEM_CLASSES[form.kind.done](**fields, fidelity=fidelity)))
         self._form = self._repeat = None
         builder.groups += 1
@@ -331,8 +330,7 @@ class Recogniser:
     def _weigh(self) -> None:
         """Give up where the open group is beyond the limit: it cannot be compared."""
         assert self._form is not None
-        if self._form.kind.joins != "whole":  # of which there is one
-            self._size += sum(map(SIZE[self._form.kind.joins], self._pieces[self._weighed :]))
+        self._size += sum(map(SIZE[self._form.kind.joins], self._pieces[self._weighed :]))
         self._weighed = len(self._pieces)
         if self._size > self.builder.limits.group_bytes:
             self.hand_over()

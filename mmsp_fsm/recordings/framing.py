@@ -50,12 +50,6 @@ class Batch:
     records: list[bytes]
     lines: Sequence[int]
 
-    def one_by_one(self) -> Iterator[Record]:
-        """The records as they are."""
-        for data, line in zip(self.records, self.lines, strict=True):
-            if data.strip(WHITE):
-                yield Record(data.removesuffix(b"\n").removesuffix(b"\r"), line)
-
 
 class Framing(Protocol):
     """What the readers have in common."""
@@ -68,6 +62,17 @@ class Framing(Protocol):
 
     def close(self) -> Iterator[Batch | Record]:
         """Nothing more comes: what the last bytes make."""
+
+
+def one_by_one(found: Iterable[Batch | Record]) -> Iterator[Record]:
+    """The records of batches as they are, without blank lines and line ends; and those between that cannot be read."""
+    for one in found:
+        if isinstance(one, Record):
+            yield one
+            continue
+        for data, line in zip(one.records, one.lines, strict=True):
+            if data.strip(WHITE):
+                yield Record(data.removesuffix(b"\n").removesuffix(b"\r"), line)
 
 
 def batched(records: Iterable[Record]) -> Iterator[Batch | Record]:
@@ -139,7 +144,11 @@ class JsonLines:
 
     def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
         """The lines that `chunk` completes, with their line ends."""
-        lines = io.BytesIO(chunk).readlines()  # far faster than to split, which does not look for a byte by `memchr`
+        # Far faster than to split, which does not look for a byte by `memchr`.
+        return self.feed_lines(io.BytesIO(chunk).readlines())
+
+    def feed_lines(self, lines: list[bytes]) -> Iterator[Batch | Record]:
+        """The same, where lines are cut already; the last may be a part of one."""
         if lines and not lines[-1].endswith(b"\n"):
             last = lines.pop()
             if not lines:
@@ -164,12 +173,11 @@ class JsonLines:
             yield Batch(lines, range(first, self.line))
             return
         ended = len(lines[0]) == size  # else it is cut, and its end is not there to be looked at
-        sizes = [len(line.removesuffix(b"\n").removesuffix(b"\r")) for line in lines]
-        sizes[0] = sizes[0] if ended else size
-        says = f"the record is longer than {limit} bytes"
+        bare = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
+        sizes = [len(bare[0]) if ended else size, *map(len, bare[1:])]
         yield from batched(
-            Record(line[:SHOWN], number, says) if length > limit else Record(line, number)
-            for number, (line, length) in enumerate(zip(lines, sizes, strict=True), first)
+            Record(line[:SHOWN], number, _too_long(self.limits)) if length > limit else Record(line, number)
+            for number, (line, length) in enumerate(zip(bare, sizes, strict=True), first)
         )
 
 

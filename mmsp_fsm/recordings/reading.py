@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -13,7 +14,7 @@ from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
-from mmsp_fsm.recordings.framing import Batch, Framing, JsonArray, JsonLines, Record, ServerSentEvents
+from mmsp_fsm.recordings.framing import Batch, Framing, JsonArray, JsonLines, Record, ServerSentEvents, one_by_one
 from mmsp_fsm.recordings.sources import Source, why
 from mmsp_fsm.runs import Unreadable
 
@@ -54,16 +55,15 @@ class Recording:
         return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
 
     def __iter__(self) -> Iterator[Record]:
-        for one in self.batches():
-            if isinstance(one, Record):
-                yield one
-            else:
-                yield from one.one_by_one()
+        return one_by_one(self.batches())
 
     def batches(self) -> Iterator[Batch | Record]:
         """The records as they come, many at once; and between them those that cannot be read."""
         head, self._head = self._head, b""
         yield from self._framing.feed(head)
+        if isinstance(self._file, io.BytesIO) and isinstance(self._framing, JsonLines):
+            while lines := self._file.readlines(CHUNK):  # what is in memory need not be copied to be cut
+                yield from self._framing.feed_lines(lines)
         while chunk := self._read():
             yield from self._framing.feed(chunk)
         yield from self._framing.close()
