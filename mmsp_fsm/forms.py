@@ -235,16 +235,17 @@ def _form(definition: Definition, kind: Kind) -> Form:
 
 
 def _event_struct(definition: Definition, event_type: str, item: Any) -> type[msgspec.Struct]:
-    entries = []
+    entries, tag = [], {}
     for entry in definition.event.field:
         presence = entry.delta if event_type == "delta" else entry.stop
-        entries.append((entry.name, _field_type(definition, entry, presence, event_type, item)))
-    return _struct(f"{event_type}_event", entries)
+        if entry.holds == "event_type":
+            tag = {"tag_field": entry.name, "tag": event_type}
+        else:
+            entries.append((entry.name, _field_type(definition, entry, presence, item)))
+    return _struct(f"{event_type}_event", entries, **tag)
 
 
-def _field_type(
-    definition: Definition, entry: EventField, presence: Presence | None, event_type: str, item: Any
-) -> Any:
+def _field_type(definition: Definition, entry: EventField, presence: Presence | None, item: Any) -> Any:
     if presence is not None and presence.must == "null":
         return None
     if entry.holds == "items":
@@ -254,5 +255,4 @@ def _field_type(
         return _struct("usage", [(name, count) for name in definition.usage.counts])
     if entry.holds == "time":
         return int
-    words = {"constant": (entry.value,), "event_type": (event_type,)}.get(entry.holds, definition.event.finish_reasons)
-    return Literal[words]
+    return Literal[(entry.value,) if entry.holds == "constant" else definition.event.finish_reasons]

@@ -111,8 +111,8 @@ def expect_repeat(
 ) -> Repeat | None:
     """What the done item's record would be, by the group's first `record`, which was decoded and holds no fidelity.
 
-    `content` is what it was decoded to, a view where it was cut out; `values` are the header's. None where the record is
-    written otherwise.
+    `content` is what it was decoded to, a view where it was cut out; `values` are the header's. None where the record
+    is written otherwise.
     """
     for style in styles:
         if not record.startswith(style.lead):

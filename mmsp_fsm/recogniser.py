@@ -103,7 +103,7 @@ class Recogniser:
                 skew -= 1
             elif not self._take_other(record, lines[index]):
                 return index
-        if self._form is not None:
+        if self._form is not None and (len(self._pieces) - self._weighed >= WEIGHED or len(records[0]) > LONG):
             self._weigh()
         return count - left
 
@@ -132,8 +132,12 @@ class Recogniser:
                         return False
                     pieces.append(item.content if convert is None else convert(item.content))
                 else:
-                    at = count - rest.__length_hint__() - 1
-                    self._turn(event, (at + skew, lines[at], record))
+                    turn = self.forms.rows[builder.state].by_struct[item.__class__]
+                    if turn.action == "open":
+                        at = count - rest.__length_hint__() - 1
+                        self._open_by(turn, event, item, (at + skew, lines[at], record))
+                    else:
+                        self._grow_or_close(turn, item)
                     decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
                 latest = created_at
         except NO:
@@ -147,29 +151,31 @@ class Recogniser:
         decode_event, form = self.forms.rows[self.builder.state].decode, self._form
         if form is None:
             return decode_event, None, None, None, None, self._pieces, None
-        growing = None if self._told.alone else form.later
-        return decode_event, growing, form.convert, form.same_header, self._told.same, self._pieces, self._repeat
+        told = self._told
+        growing = None if told.alone else form.later
+        return decode_event, growing, form.convert, form.same_header, told.same, self._pieces, self._repeat
 
-    def _turn(self, event: Any, place: tuple[int, int | None, bytes]) -> None:
-        """Take a delta event that opens or closes a group, or grows it in a way that is not the loop's."""
-        item = event.content_items[0]
-        turn = self.forms.rows[self.builder.state].by_struct[item.__class__]
-        form, action = turn.form, turn.action
+    def _open_by(self, turn: Turn, event: Any, item: Any, place: tuple[int, int | None, bytes]) -> None:
+        """Open a group by a struct."""
+        form, content = turn.form, item.content
         header = form.struct_header(item) if form.struct_header is not None else None
-        content = item.content
+        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
+        self._open(turn, content if form.convert is None else form.convert(content), header, fidelity, place)
+        if len(place[2]) >= LONG and item.fidelity is ABSENT and form.kind.closes is None:
+            self._repeat = expect_repeat(form.styles, place[2], content, self._values, event.created_at)
+
+    def _grow_or_close(self, turn: Turn, item: Any) -> None:
+        """Close the open group by a struct, or grow it in a way that is not the loop's."""
+        form, content = turn.form, item.content
+        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
         if form.convert is not None:
             content = form.convert(content)
-        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
-        if action == "open":
-            self._open(turn, content, header, fidelity, place)
-            if len(place[2]) >= LONG and item.fidelity is ABSENT and form.kind.closes is None:
-                self._repeat = expect_repeat(form.styles, place[2], item.content, self._values, event.created_at)
-        elif action == "grow":
-            if form.same_header is not None and form.same_header(item) != self._told.same:
-                raise ValueError
-            self._grow(form, content, self._told.later, fidelity)
-        else:
-            self._close(turn, content, header, fidelity)
+        if turn.action == "close":
+            self._close(turn, content, form.struct_header(item) if form.struct_header is not None else None, fidelity)
+            return
+        if form.same_header is not None and form.same_header(item) != self._told.same:
+            raise ValueError
+        self._grow(form, content, self._told.later, fidelity)
 
     def _close_repeated(self) -> None:
         """The done item repeats the one fragment of its group."""

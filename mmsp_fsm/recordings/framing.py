@@ -40,7 +40,7 @@ class Record:
     fault: str | None = None
 
 
-@frozen
+@define
 class Batch:
     """Records that can be read, many at once, and their 1-based lines.
 
@@ -145,31 +145,31 @@ class JsonLines:
     def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
         """The lines that `chunk` completes, with their line ends."""
         # Far faster than to split, which does not look for a byte by `memchr`.
-        return self.feed_lines(io.BytesIO(chunk).readlines())
+        return self.feed_lines(io.BytesIO(chunk).readlines(), len(chunk))
 
-    def feed_lines(self, lines: list[bytes]) -> Iterator[Batch | Record]:
-        """The same, where lines are cut already; the last may be a part of one."""
+    def feed_lines(self, lines: list[bytes], longest: int) -> Iterator[Batch | Record]:
+        """The same, where lines are cut already, none longer than `longest`; the last may be a part of one."""
         if lines and not lines[-1].endswith(b"\n"):
             last = lines.pop()
             if not lines:
                 self._partial.hold(last)
                 return
-            yield from self._take(lines)
+            yield from self._take(lines, longest)
             self._partial.hold(last)
         elif lines:
-            yield from self._take(lines)
+            yield from self._take(lines, longest)
 
     def close(self) -> Iterator[Batch | Record]:
         """The last line, if no line end follows it."""
         if self._partial.size:
-            yield from self._take([b""])
+            yield from self._take([b""], 0)
 
-    def _take(self, lines: list[bytes]) -> Iterator[Batch | Record]:
+    def _take(self, lines: list[bytes], longest: int) -> Iterator[Batch | Record]:
         """Lines, the first of which goes on where the last chunk ended."""
         lines[0], size = self._partial.take(lines[0])
         first, self.line = self.line, self.line + len(lines)
         limit = self.limits.record_bytes
-        if size <= limit and (len(lines) == 1 or max(map(len, lines)) <= limit):
+        if size <= limit and longest <= limit:
             yield Batch(lines, range(first, self.line))
             return
         ended = len(lines[0]) == size  # else it is cut, and its end is not there to be looked at

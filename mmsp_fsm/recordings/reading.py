@@ -63,7 +63,7 @@ class Recording:
         yield from self._framing.feed(head)
         if isinstance(self._file, io.BytesIO) and isinstance(self._framing, JsonLines):
             while lines := self._file.readlines(CHUNK):  # what is in memory need not be copied to be cut
-                yield from self._framing.feed_lines(lines)
+                yield from self._framing.feed_lines(lines, max(CHUNK, len(lines[-1])))
         while chunk := self._read():
             yield from self._framing.feed(chunk)
         yield from self._framing.close()
