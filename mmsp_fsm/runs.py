@@ -16,6 +16,17 @@ class Unreadable:
 
 
 @frozen
+class NoStreams:
+    """A source that was to be split into streams, and holds none: that is said, and is no failure."""
+
+    source: str
+
+
+Found = StreamReport | NoStreams | Unreadable
+"""What a run finds, one after the other."""
+
+
+@frozen
 class Summary:
     """The totals over all streams of one run."""
 

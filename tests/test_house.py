@@ -32,7 +32,13 @@ EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs",
 
 GENERATED = "mmsp_fsm.model"
 
-CORE_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 400, 60
+FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "contents", "forms", "longrecords")}
+"""What only makes the core fast: without it the same would be said."""
+
+OF_JSON = {"mmsp_fsm.jsonvalues"}
+"""What JSON is, strictly: no part of the protocol, and it knows nothing of it."""
+
+CORE_LINES, FIRST_PASS_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 750, 400, 60
 
 
 @cache
@@ -251,10 +257,11 @@ def code_lines(module):
 
 
 def test_the_core_is_small():
-    sizes = {module: code_lines(module) for module in in_core() - {GENERATED}}
-    total = sum(sizes.values())
-    largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]
-    assert total < CORE_LINES, f"the core has {total} lines of code, bar {CORE_LINES}; the largest: {largest}"
+    for modules, bar in ((in_core() - FIRST_PASS - OF_JSON - {GENERATED}, CORE_LINES), (FIRST_PASS, FIRST_PASS_LINES)):
+        sizes = {module: code_lines(module) for module in modules}
+        total = sum(sizes.values())
+        largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]
+        assert total < bar, f"here are {total} lines of code, bar {bar}; the largest: {largest}"
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))

@@ -32,11 +32,12 @@ def parse(path: str, **options: Any) -> int:
     Where the stream violates the protocol there is no message: its diagnostics are printed on standard error. Where it
     conforms and ended with an error, that error and the done items before it are printed as JSON.
     """
-    from mmsp_fsm.runs import Unreadable
+    from mmsp_fsm.runs import NoStreams, Unreadable
     from mmsp_fsm.wire import to_json
 
     status = CONFORMING
     for one in checked(only_source(path), check_options(options, keep_message=True)):
+        assert not isinstance(one, NoStreams)  # for nothing is split here
         if isinstance(one, Unreadable):
             complain(renderer_for(sys.stderr).unreadable(one))
             return UNREADABLE

@@ -18,6 +18,7 @@ from mmsp_fsm.commands.options import (
     reading_options,
     rule_options,
     sources_of,
+    split_options,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print diagnostics alone: no line for each stream, no totals.")
+@split_options
 @rule_options
 @reading_options
 def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **options: Any) -> int:
@@ -45,12 +47,16 @@ def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **o
     PATH is a file, a folder (searched for recordings), a glob, or - for standard input. A recording is JSON lines, one
     JSON array of events, or server-sent events; which one is told from its content.
     """
-    from mmsp_fsm.runs import Summary, Unreadable
+    from mmsp_fsm.output.visible import visible
+    from mmsp_fsm.runs import NoStreams, Summary, Unreadable
 
     run = _run(output, quiet)
     summary, failed = Summary(), False
     run.begin()
     for one in checked(sources_of(paths), check_options(options)):
+        if isinstance(one, NoStreams):
+            complain(f"{visible(one.source)}: this recording holds no stream")
+            continue
         run.add(one)
         summary = summary.plus(one)
         if not isinstance(one, Unreadable):

@@ -39,6 +39,9 @@ class Record:
     line: int
     fault: str | None = None
 
+    def __len__(self) -> int:
+        return 1
+
 
 @define
 class Batch:
@@ -49,6 +52,9 @@ class Batch:
 
     records: list[bytes]
     lines: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.records)
 
 
 class Framing(Protocol):

@@ -7,16 +7,12 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from attrs import evolve, field, frozen
-
 from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import Batch, Framing, JsonArray, JsonLines, Record, ServerSentEvents, one_by_one
-from mmsp_fsm.recordings.sources import Source, why
-from mmsp_fsm.runs import Unreadable
 
 CHUNK = 1 << 16
 """Bytes asked for at once: enough that a call costs little, and so few that memory is used again instead of mapped."""
@@ -48,6 +44,11 @@ class Recording:
     def line(self) -> int:
         """The 1-based line at which the next record would begin."""
         return self._framing.line
+
+    @property
+    def has_marker(self) -> bool:
+        """Whether recordings of this format end with a done marker."""
+        return isinstance(self._framing, ServerSentEvents)
 
     @property
     def marker_missing(self) -> bool:
@@ -120,13 +121,18 @@ def feed_recording(
     """Feed a recording to `checker`, and give its report."""
     recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
     for one in recording.batches():
-        if isinstance(one, Record):
-            feed(checker, one)
-            continue
         at = 0
-        while at < len(one.records):
-            at = checker.feed_records(one.records, one.lines, at)
+        while at < len(one):
+            at = feed_from(checker, one, at)
     return finish(checker, recording)
+
+
+def feed_from(checker: StreamChecker, found: Batch | Record, at: int) -> int:
+    """Feed records from the index `at` on; gives the index behind the last, or behind the one that ended the stream."""
+    if isinstance(found, Batch):
+        return checker.feed_records(found.records, found.lines, at)
+    feed(checker, found)
+    return 1
 
 
 def feed(checker: StreamChecker, record: Record) -> Step:
@@ -143,44 +149,3 @@ def finish(checker: StreamChecker, recording: Recording) -> StreamReport:
         message = f"the recording does not end with {marker}"
         checker.note(checker.definition.check.done_marker_missing, message, line=recording.line)
     return checker.close(line=recording.line)
-
-
-@frozen
-class CheckOptions:
-    """How the recordings of a run are checked. A plain value, so that it can be sent to other processes.
-
-    `rules` holds the codes to report (None: those that are on by default); `format` overrides what the content tells;
-    `keep_message` tells whether reports carry the message.
-    """
-
-    rules: frozenset[str] | None = None
-    limits: Limits = field(factory=Limits)
-    format: Format | None = None
-    keep_message: bool = False
-
-    def checker(self) -> StreamChecker:
-        """A checker of one more stream."""
-        return StreamChecker(rules=self.rules, limits=self.limits, keep_message=self.keep_message)
-
-
-def check_source(source: Source, options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
-    """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
-    try:
-        with source.open() as file:
-            report = feed_recording(options.checker(), file, suffix=source.suffix, format=options.format)
-            yield evolve(report, source=source.name)
-    except OSError as error:
-        yield Unreadable(source.name, why(error))
-
-
-def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
-    """Each record of a source with the step that it made, and the report; last, why it could not be read on."""
-    checker = options.checker()
-    try:
-        with source.open() as file:
-            recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=options.format)
-            for record in recording:
-                yield record, feed(checker, record)
-            yield evolve(finish(checker, recording), source=source.name)
-    except OSError as error:
-        yield Unreadable(source.name, why(error))
