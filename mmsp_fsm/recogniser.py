@@ -8,18 +8,20 @@ and no warning of any rule; that the two agree is tested. Protocol, "Events", "G
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
 
 from mmsp_fsm.builders import SIZE, ItemBuilder, Place
 from mmsp_fsm.contents import Contents
-from mmsp_fsm.forms import ABSENT, Form, Forms, Told, Turn
+from mmsp_fsm.forms import Form, Forms, Told, Turn
 from mmsp_fsm.jsonvalues import WHITE, Decoded, decode, decode_utf8, difference, flaw, plain
 from mmsp_fsm.longrecords import Repeat, expect_repeat
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem
 from mmsp_fsm.signs import Sign
 from mmsp_fsm.streambuilder import StreamBuilder
+from mmsp_fsm.structs import ABSENT, Structs, Typed
 
 LONG = 1024
 """Bytes from which a group's first record is kept: comparing a done item's record with it beats decoding both."""
@@ -88,11 +90,14 @@ class Recogniser:
         The end of the stream is taken, and nothing behind it. A record may have its line end behind it; one of white
         space alone is none.
         """
-        builder, count = self.builder, len(records)
+        builder, count, structs = self.builder, len(records), self.forms.structs_for(len(records) - at)
         rest: Any = iter(records[at:] if at else records)  # which tells by its length hint how far it is
         skew = builder.events - at
         while builder.end is None:
-            done = self._take_deltas(rest, records, lines, skew)
+            if structs is not None:
+                done = self._take_deltas(structs, rest, records, lines, skew)
+            else:
+                done = next(rest, None) is None
             left: int = rest.__length_hint__()
             index = count - left - (not done)
             builder.events = index + skew
@@ -101,26 +106,28 @@ class Recogniser:
             record = records[index]
             if not record.strip(WHITE):
                 skew -= 1
-            elif not self._take_other(record, lines[index]):
+            elif not self._take_other(structs, record, lines[index]):
                 return index
         if self._form is not None and (len(self._pieces) - self._weighed >= WEIGHED or len(records[0]) > LONG):
             self._weigh()
         return count - left
 
-    def _take_deltas(self, rest: Any, records: Sequence[bytes], lines: Sequence[int | None], skew: int) -> bool:
+    def _take_deltas(
+        self, structs: Structs, rest: Any, records: Sequence[bytes], lines: Sequence[int | None], skew: int
+    ) -> bool:
         """Take plain delta events, the bulk of any stream, in a loop that does no more than it must.
 
         Whether all were taken; else the one before the iterator `rest` was not.
         """
         builder, count = self.builder, len(records)
         latest = builder.latest
-        decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
+        decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
         try:
             for record in rest:
                 if repeat is not None and (created_at := repeat.time_of(record)) is not None and created_at >= latest:
                     latest = created_at
                     self._close_repeated()
-                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
+                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
                     continue
                 event = decode_event(record)
                 created_at = event.created_at
@@ -132,13 +139,14 @@ class Recogniser:
                         return False
                     pieces.append(item.content if convert is None else convert(item.content))
                 else:
-                    turn = self.forms.rows[builder.state].by_struct[item.__class__]
+                    turn = structs.rows[builder.state].turns[item.__class__]
+                    typed = structs.by_kind[turn.form.kind.name]
                     if turn.action == "open":
                         at = count - rest.__length_hint__() - 1
-                        self._open_by(turn, event, item, (at + skew, lines[at], record))
+                        self._open_by(turn, typed, event, (at + skew, lines[at], record))
                     else:
-                        self._grow_or_close(turn, item)
-                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand()
+                        self._grow_or_close(turn, typed, item)
+                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
                 latest = created_at
         except NO:
             return False
@@ -146,51 +154,49 @@ class Recogniser:
             builder.latest = latest
         return True
 
-    def _at_hand(self) -> tuple[Any, Any, Callable[[str], bytes] | None, Any, Any, list[Any], Any]:
+    def _at_hand(self, structs: Structs) -> tuple[Any, Any, Callable[[str], bytes] | None, Any, Any, list[Any], Any]:
         """What the loop needs: how to decode, which struct grows the open group, how, and where to."""
-        decode_event, form = self.forms.rows[self.builder.state].decode, self._form
+        decode_event, form = structs.rows[self.builder.state].decode, self._form
         if form is None:
             return decode_event, None, None, None, None, self._pieces, None
-        told = self._told
-        growing = None if told.alone else form.later
-        return decode_event, growing, form.convert, form.same_header, told.same, self._pieces, self._repeat
+        told, typed = self._told, structs.by_kind[form.kind.name]
+        growing = None if told.alone else typed.later
+        return decode_event, growing, typed.convert, typed.same_of, told.same, self._pieces, self._repeat
 
-    def _open_by(self, turn: Turn, event: Any, item: Any, place: tuple[int, int | None, bytes]) -> None:
+    def _open_by(self, turn: Turn, typed: Typed, event: Any, place: tuple[int, int | None, bytes]) -> None:
         """Open a group by a struct."""
-        form, content = turn.form, item.content
-        header = form.struct_header(item) if form.struct_header is not None else None
+        item = event.content_items[0]
+        content = item.content if typed.convert is None else typed.convert(item.content)
+        header = typed.header_of(item) if typed.header_of is not None else None
         fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
-        self._open(turn, content if form.convert is None else form.convert(content), header, fidelity, place)
-        if len(place[2]) >= LONG and item.fidelity is ABSENT and form.kind.closes is None:
-            self._repeat = expect_repeat(form.styles, place[2], content, self._values, event.created_at)
+        self._open(turn, content, header, fidelity, place)
+        if len(place[2]) >= LONG and item.fidelity is ABSENT and turn.form.kind.closes is None:
+            self._repeat = expect_repeat(typed.styles, place[2], item.content, self._values, event.created_at)
 
-    def _grow_or_close(self, turn: Turn, item: Any) -> None:
+    def _grow_or_close(self, turn: Turn, typed: Typed, item: Any) -> None:
         """Close the open group by a struct, or grow it in a way that is not the loop's."""
-        form, content = turn.form, item.content
+        content = item.content if typed.convert is None else typed.convert(item.content)
         fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
-        if form.convert is not None:
-            content = form.convert(content)
         if turn.action == "close":
-            self._close(turn, content, form.struct_header(item) if form.struct_header is not None else None, fidelity)
+            self._close(turn, content, typed.header_of(item) if typed.header_of is not None else None, fidelity)
             return
-        if form.same_header is not None and form.same_header(item) != self._told.same:
+        if typed.same_of is not None and typed.same_of(item) != self._told.same:
             raise ValueError
-        self._grow(form, content, self._told.later, fidelity)
+        self._grow(turn.form, content, self._told.later, fidelity)
 
     def _close_repeated(self) -> None:
         """The done item repeats the one fragment of its group."""
         assert self._form is not None
         self._closed(self.forms.to[self.builder.state, self._form.kind.done], self._pieces[0], None)
 
-    def _take_other(self, record: bytes, line: int | None) -> bool:
+    def _take_other(self, structs: Structs | None, record: bytes, line: int | None) -> bool:
         """Take a record that is no plain delta event: the stop event, an error, or one that `msgspec` refuses."""
-        try:
-            event = self.forms.stop.decode(record)
-            if self._stop(msgspec.structs.asdict(event.usage_metadata), event.finish_reason, event.created_at):
-                self.builder.events += 1
-                return True
-        except NO:
-            pass
+        if structs is not None:
+            with suppress(*NO):
+                event = structs.decode_stop(record)
+                if self._stop(msgspec.structs.asdict(event.usage_metadata), event.finish_reason, event.created_at):
+                    self.builder.events += 1
+                    return True
         try:
             self.decoded = decode(decode_utf8(bare(record)), self.builder.limits.nesting)
         except NO:
@@ -234,10 +240,10 @@ class Recogniser:
         item = items[0]
         if type(item) is not dict:
             return False
-        turn = forms.rows[builder.state].by_type[item["type"]]
+        turn = forms.rows[builder.state].turns[item["type"]]
         form, action = turn.form, turn.action
         content = item[form.kind.grows]
-        header = form.dict_header(item) if form.dict_header is not None else None
+        header = form.header_of(item) if form.header_of is not None else None
         fidelity = None
         if len(item) != form.size:
             if len(item) != form.size + 1:
@@ -344,7 +350,7 @@ class Recogniser:
     def _stop(self, usage: dict[str, Any], reason: Any, created_at: int) -> bool:
         """The stop event ends the stream, where what it says of the message is true. Protocol, "Grammar"."""
         definition, builder = self.forms.definition, self.builder
-        if not self.forms.rows[builder.state].stop or reason not in definition.event.finish_reasons:
+        if not self.forms.rows[builder.state].stops or reason not in definition.event.finish_reasons:
             return False
         if len(usage) != len(definition.usage.counts) or created_at < builder.latest:
             return False

@@ -32,7 +32,7 @@ EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs",
 
 GENERATED = "mmsp_fsm.model"
 
-FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "contents", "forms", "longrecords")}
+FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "contents", "forms", "structs", "longrecords")}
 """What only makes the core fast: without it the same would be said."""
 
 OF_JSON = {"mmsp_fsm.jsonvalues"}
