@@ -236,6 +236,7 @@ class StreamChecker:
             message=message,
             error=self._end.error if failed and self._end is not None else None,
             done_items=done_items,
+            counts=ledger.counts,
         )
 
 
