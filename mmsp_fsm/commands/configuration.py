@@ -45,7 +45,8 @@ class ConfiguredCommand(click.Command):
         """Read the file that is due, and then the arguments. Raises a usage error for a file with a fault."""
         if not ctx.resilient_parsing:
             given = self.make_parser(ctx).parse_args(list(args))[0]
-            if not given.get("help"):
+            asks = self.get_help_option(ctx)
+            if asks is None or not given.get(asks.name or ""):
                 self._configure(ctx, given.get("config"), bool(given.get("isolated")))
         return super().parse_args(ctx, args)
 

@@ -46,7 +46,8 @@ class WorkflowCommands:
         """Print what GitHub leaves out, the totals, and the statistics if there are any."""
         unshown = [f"{count - SHOWN} of {count} {level}s" for level, count in self._printed.items() if count > SHOWN]
         if unshown:
-            message = f"{' and '.join(unshown)} have no annotation, for GitHub shows {SHOWN} of a step; the log has all"
+            message = f"{' and '.join(unshown)} have no annotation, for GitHub shows {SHOWN} of a step; "
+            message += "the log has all that are listed"
             self._command("notice", message, title="mmsp-fsm")
         if not self._options.quiet:
             self._out.write(self._renderer.summary(summary) + "\n")
