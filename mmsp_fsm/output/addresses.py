@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
+from mmsp_fsm.recordings.sources import STDIN
+
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _RESERVED = ":/?#[]@!$&'()*+,;=%"
 
@@ -17,8 +19,11 @@ def uri_of(source: str) -> str:
     """
     if _REMOTE.match(source):
         return quote(_bytes(source), safe=_RESERVED)
-    absolute = os.path.abspath(source)
-    relative = _inside(absolute, os.getcwd())
+    try:
+        absolute = os.path.abspath(source)
+        relative = _inside(absolute, os.getcwd())
+    except OSError:  # the current folder was removed meanwhile
+        return quote(_bytes(source), safe="/")
     if relative is not None:
         return quote(_bytes(relative), safe="/")
     path = Path(absolute).as_posix()
@@ -27,11 +32,14 @@ def uri_of(source: str) -> str:
 
 def workspace_path(source: str) -> str:
     """The path of a source from the root of the repository that a CI job checked out, where that is known."""
-    root = os.environ.get("GITHUB_WORKSPACE")
-    if root is None or _REMOTE.match(source):
+    if source == STDIN or _REMOTE.match(source):
         return source
-    relative = _inside(os.path.abspath(source), os.path.abspath(root))
-    return source if relative is None else relative
+    path = Path(os.path.normpath(source)).as_posix()
+    root = os.environ.get("GITHUB_WORKSPACE")
+    try:
+        return (root and _inside(os.path.abspath(source), os.path.abspath(root))) or path
+    except OSError:  # the current folder was removed meanwhile
+        return path
 
 
 def _inside(absolute: str, folder: str) -> str | None:

@@ -97,5 +97,17 @@ def test_the_workspace_s_paths(monkeypatch, tmp_path):
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    found, _ = commands(written("github", BAD, report(t("a"), source="/elsewhere/a.jsonl"))[0])
-    assert [properties["file"] for _, properties, _ in found] == ["sub/folder/bad.jsonl", "/elsewhere/a.jsonl"]
+    found, _ = commands(
+        written("github", BAD, report(t("a"), source="/elsewhere/a.jsonl"), report(source="<stdin>"))[0]
+    )
+    files = [properties["file"] for _, properties, _ in found]
+    assert files == ["sub/folder/bad.jsonl", "/elsewhere/a.jsonl", "<stdin>"]
+
+
+def test_paths_without_a_workspace(monkeypatch):
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    reports = [report(t("a"), source=name) for name in ("./a.jsonl", "../a.jsonl", "<stdin>", "s3://bucket/a.jsonl")]
+    found, _ = commands(written("github", *reports)[0])
+    assert [properties["file"] for _, properties, _ in found] == [
+        "a.jsonl", "../a.jsonl", "<stdin>", "s3://bucket/a.jsonl",
+    ]  # fmt: skip
