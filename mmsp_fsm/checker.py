@@ -271,6 +271,7 @@ class StreamChecker:
             message=message,
             error=end.error if failed and end is not None else None,
             done_items=done_items,
+            counts=ledger.counts,
         )
 
 

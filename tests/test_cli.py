@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm import __version__
+from mmsp_fsm.output.formats import FORMATS
 from tests.streams import HI, c, c_done, delta, error, stop, t, t_done
 
 DATA = Path(__file__).parent / "data"
@@ -224,20 +225,22 @@ def hostile(tmp_path):
     return write(tmp_path / "a[red]\x1b[31m\n.jsonl", t(text), t_done(text[1:]), stop())
 
 
-@pytest.mark.parametrize("command", [["validate"], ["validate", "--format", "json"], ["trace"], ["parse"]])
+@pytest.mark.parametrize(
+    "command", [*(["validate", "--statistics", "--format", name] for name in FORMATS), ["trace"], ["parse"]]
+)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_nothing_hostile_reaches_the_terminal(tmp_path, command, encoding):
     done = run(*command, hostile(tmp_path), env={**os.environ, "PYTHONIOENCODING": encoding})
     assert done.returncode == 1, done.stderr
     printed = (done.stdout + done.stderr).decode(encoding)
     assert not any(one in printed for one in "\x1b\x07\x9b\u202e\r")
-    if "json" in command:
+    if command[-1] == "json":
         assert json.loads(done.stdout.decode(encoding))["streams"][0]["source"].endswith("a[red]\x1b[31m\n.jsonl")
 
 
 def test_a_reader_that_leaves_early(tmp_path):
     many = [write(tmp_path / f"{number}.jsonl", t("a", x="y" * 500), t_done("b"), stop()) for number in range(200)]
-    for how in ([], ["--format", "json"]):
+    for how in ([], *(["--format", name] for name in FORMATS)):
         process = subprocess.Popen([sys.executable, "-m", "mmsp_fsm", "validate", *how, *map(str, many)], cwd=ROOT,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
         process.stdout.read(10)
@@ -248,9 +251,10 @@ def test_a_reader_that_leaves_early(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_an_output_that_is_full():
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_output_that_is_full(name):
     with open("/dev/full", "wb") as full:
-        done = run("validate", BAD, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = run("validate", "--format", name, BAD, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
     assert done.stderr.decode() == "error: the output cannot be written: No space left on device\n"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
+from mmsp_fsm.commands.configuration import configured_rules
 from mmsp_fsm.errors import UnknownRuleError
 from mmsp_fsm.limits import Limits
 
@@ -81,6 +82,9 @@ def _pointer(_: click.Context, __: click.Parameter, value: str | None) -> str | 
     return value
 
 
+RULE_OPTIONS = ("select", "extend_select", "ignore")
+
+
 def rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that choose rules, for the commands whose answer is what was found."""
     for option in (
@@ -98,9 +102,9 @@ def check_options(options: dict[str, Any], *, keep_message: bool = False) -> Che
     from mmsp_fsm.recordings import CheckOptions
     from mmsp_fsm.selection import selected
 
-    chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
+    chosen = [options.get(name, []) for name in RULE_OPTIONS]
     try:
-        rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
+        rules = selected(default(), chosen[0] or configured_rules(), chosen[1], chosen[2])
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
     limits = Limits(

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
 from mmsp_fsm.commands.console import complain, print_json, renderer_for
 from mmsp_fsm.commands.options import (
     CONFORMING,
@@ -21,11 +22,13 @@ from mmsp_fsm.commands.options import (
 
 
 @click.command(
+    cls=ConfiguredCommand,
     epilog=examples("mmsp-fsm parse trace.sse | jq '.content_items[].type'")
-    + "Exit status: 0 a message; 1 none, for the stream violates or failed; 2 it could not be read."
+    + "Exit status: 0 a message; 1 none, for the stream violates or failed; 2 it could not be read.",
 )
 @click.argument("path")
 @reading_options
+@configuration_options
 def parse(path: str, **options: Any) -> int:
     """Print the message of a conforming recording as JSON.
 

@@ -7,15 +7,17 @@ raw, and none is taken for markup.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
+from mmsp_fsm.output.formats import OutputOptions
+from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Summary, Unreadable
+from mmsp_fsm.runs import Statistics, Summary, Unreadable
 
 STYLES = {
     "error": "1;31",
@@ -35,22 +37,13 @@ LONGEST_NAME = 120
 
 
 class TextRun:
-    """Prints a run: each stream as soon as it is known on `out`, what could not be read by `complain`, the totals last.
-
-    `quiet` leaves out all but diagnostics.
+    """Prints a run: each stream as soon as it is known, what could not be read on standard error, and the totals and
+    the statistics last. `quiet` leaves out all but diagnostics, and statistics that were asked for.
     """
 
-    def __init__(
-        self,
-        out: TextIO,
-        complain: Callable[[str], None],
-        *,
-        color: bool = False,
-        ascii_only: bool = False,
-        quiet: bool = False,
-    ) -> None:
-        self._out, self._complain, self._quiet = out, complain, quiet
-        self._renderer = Renderer(color=color, ascii_only=ascii_only)
+    def __init__(self, out: TextIO, options: OutputOptions) -> None:
+        self._out, self._options = out, options
+        self._renderer = Renderer(color=options.color, ascii_only=options.ascii_only)
 
     def begin(self) -> None:
         """Nothing stands before the first stream."""
@@ -58,19 +51,21 @@ class TextRun:
     def add(self, one: StreamReport | Unreadable) -> None:
         """Print one stream, or why a source could not be read."""
         if isinstance(one, Unreadable):
-            self._complain(self._renderer.unreadable(one))
+            self._options.complain(self._renderer.unreadable(one))
             return
         for line in self._renderer.stream(one):
             self._out.write(line + "\n")
-        if not self._quiet:
+        if not self._options.quiet:
             self._out.write(self._renderer.verdict(one) + "\n")
             if one.diagnostics:
                 self._out.write("\n")
 
-    def end(self, summary: Summary) -> None:
-        """Print the totals."""
-        if not self._quiet:
+    def end(self, summary: Summary, statistics: Statistics | None = None) -> None:
+        """Print the totals, and the statistics if there are any."""
+        if not self._options.quiet:
             self._out.write(self._renderer.summary(summary) + "\n")
+        if statistics is not None:
+            print_statistics(statistics, self._out, self._options)
 
 
 class Renderer:
