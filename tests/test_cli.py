@@ -351,3 +351,58 @@ def test_trace_fails_on_warnings_if_asked(tmp_path):
 @pytest.mark.parametrize("words", ["", ",", "E302,"])
 def test_an_empty_word_is_no_rule(words):
     assert run("validate", "--select", words, GOOD).returncode == 2
+
+
+# ── Several streams in one recording ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_split_by_stop(tmp_path):
+    path = write(tmp_path / "a.jsonl", *HI, stop(), *HI[1:], stop(), [])
+    done = run("validate", "--split", "stop", path)
+    assert done.returncode == 1
+    assert f"{path}: stream 0: conforming, stopped".encode() in done.stdout
+    assert f"--> {path}:4 (stream 1, event 0".encode() in done.stdout
+    found = json.loads(run("validate", "--split", "stop", "--format", "json", path).stdout)
+    assert [(one["stream"], one["verdict"], one["outcome"]) for one in found["streams"]] == [
+        (0, "conforming", "stopped"),
+        (1, "violating", "stopped"),
+        (2, "violating", "truncated"),
+    ]
+    assert found["summary"]["streams"] == 3
+
+
+def test_split_by_key(tmp_path):
+    rows = [{"id": key, "data": one} for one in [*HI, stop()] for key in ("a", "b\x1b[31m")]
+    path = write(tmp_path / "log", *rows)
+    done = run("validate", "--split", "key", "--stream-key", "/id", "--event", "/data", path)
+    assert done.returncode == 0
+    assert f"{path}: stream a: conforming".encode() in done.stdout
+    assert b"\x1b" not in done.stdout
+    found = json.loads(
+        run("validate", "--split=key", "--stream-key=/id", "--event=/data", "--format=json", path).stdout
+    )
+    assert [one["stream"] for one in found["streams"]] == ["a", "b\x1b[31m"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--split", "key"], b"--stream-key belong together"),
+        (["--stream-key", "/id"], b"--stream-key belong together"),
+        (["--split", "stop", "--stream-key", "/id"], b"--stream-key belong together"),
+        (["--split", "key", "--stream-key", "id"], b"is no JSON pointer"),
+        (["--split", "key", "--stream-key", "/id", "--event", "/a~2"], b"is no JSON pointer"),
+        (["--max-open", "0"], b"--max-open"),
+        (["--split", "both"], b"--split"),
+    ],
+)
+def test_split_options_that_do_not_fit(tmp_path, options, says):
+    done = run("validate", *options, write(tmp_path / "a.jsonl", *HI, stop()))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert says in done.stderr
+
+
+def test_an_empty_recording_that_is_split_holds_no_stream(tmp_path):
+    done = run("validate", "--split", "stop", write(tmp_path / "a.jsonl"))
+    assert done.returncode == 0
+    assert done.stderr.endswith(b"a.jsonl: this recording holds no stream\n")

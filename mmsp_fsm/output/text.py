@@ -80,7 +80,7 @@ class Renderer:
     def stream(self, report: StreamReport) -> Iterator[str]:
         """The lines of one stream's diagnostics, each with a blank line behind."""
         for diagnostic in report.diagnostics:
-            yield from self.diagnostic(diagnostic, report.source)
+            yield from self.diagnostic(diagnostic, report.source, report.stream)
             yield ""
         errors = report.errors - sum(one.severity == "error" for one in report.diagnostics)
         warnings = report.warnings - sum(one.severity == "warning" for one in report.diagnostics)
@@ -89,7 +89,7 @@ class Renderer:
             yield f"... and {' and '.join(left)} more of this stream"
             yield ""
 
-    def diagnostic(self, one: Diagnostic, source: str | None) -> Iterator[str]:
+    def diagnostic(self, one: Diagnostic, source: str | None, stream: str | int | None = None) -> Iterator[str]:
         """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
         yield self._styled(one.severity, f"{one.severity}[{one.code}]") + self._styled(
             "bold", f": {self._visible(one.message)}"
@@ -97,7 +97,7 @@ class Renderer:
         parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
         gutter = max(len(_label(part)) for part in parts)
         pad = " " * gutter
-        yield f"{pad}{self._gutter('-->')} {self._place(one, source)}"
+        yield f"{pad}{self._gutter('-->')} {self._place(one, source, stream)}"
         for related in one.related:
             yield from self._record(related, gutter, "-", "related", self._visible(related.message))
         yield from self._record(one, gutter, "^", one.severity, "")
@@ -107,6 +107,7 @@ class Renderer:
     def verdict(self, report: StreamReport) -> str:
         """One line that says what a stream comes to."""
         name = f"{self._visible(report.source or 'the stream')}: "
+        name += f"stream {self._clipped(str(report.stream))}: " if report.stream is not None else ""
         records = f"{report.outcome} after {_count(report.events, 'event')} in {_count(report.groups, 'closed group')}"
         if report.outcome == "failed" and report.error is not None:
             records += f" with {self._clipped(str(report.error.get('type')))}"
@@ -149,12 +150,13 @@ class Renderer:
         severity = self._styled(one.severity, f"{one.severity}[{one.code}]")
         return f"{' ' * 17}{severity} {self._visible(one.message)}"
 
-    def _place(self, one: Diagnostic, source: str | None) -> str:
+    def _place(self, one: Diagnostic, source: str | None, stream: str | int | None) -> str:
         parts = [self._visible(source)] if source is not None else []
         if one.line is not None:
             parts.append(str(one.line))
         where = ":".join(parts)
-        event = f"event {one.event}" + (f", {self._clipped(one.pointer)}" if one.pointer else "")
+        event = f"stream {self._clipped(str(stream))}, " if stream is not None else ""
+        event += f"event {one.event}" + (f", {self._clipped(one.pointer)}" if one.pointer else "")
         return f"{where} ({event})" if where else event
 
     def _record(self, part: Diagnostic | Related, gutter: int, mark: str, style: str, message: str) -> Iterator[str]:
