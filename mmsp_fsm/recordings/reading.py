@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -12,13 +11,13 @@ from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.recordings.compression import Unpacked
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import Framing, JsonArray, JsonLines, Record, ServerSentEvents
+from mmsp_fsm.recordings.raw import CHUNK
 from mmsp_fsm.recordings.sources import Source, why
+from mmsp_fsm.recordings.tears import torn_end
 from mmsp_fsm.runs import Unreadable
-
-CHUNK = 1 << 18
-"""Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
 
 
 class Recording:
@@ -37,8 +36,8 @@ class Recording:
         suffix: str = "",
         format: Format | None = None,
     ) -> None:
-        self._file = file
-        self._ended = False
+        self._file = Unpacked(file)
+        self._nesting = limits.nesting
         self._head, self.format = self._read_head(suffix, format)
         self._marker = definition.recording.done_marker.encode()
         self._framing: Framing = self._make_framing(limits)
@@ -51,14 +50,22 @@ class Recording:
     @property
     def marker_missing(self) -> bool:
         """Whether this is a recording that ends with a done marker, and none came."""
-        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
+        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen and self.fault is None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the recording could not be read to its end, once that is known: its archive is torn or corrupt."""
+        return self._file.fault
 
     def __iter__(self) -> Iterator[Record]:
         head, self._head = self._head, b""
         yield from self._framing.feed(head)
-        while chunk := self._read():
+        while chunk := self._file.read1(CHUNK):
             yield from self._framing.feed(chunk)
-        yield from self._framing.close()
+        if self.fault is None:
+            yield from self._framing.close()
+        else:
+            yield from torn_end(self._framing, self.fault, self._nesting)
 
     def _make_framing(self, limits: Limits) -> Framing:
         if self.format == "jsonl":
@@ -72,34 +79,12 @@ class Recording:
         teller = Teller(suffix)
         head = bytearray()
         told: Format | None = None
-        while told is None and (chunk := self._read()):
+        while told is None and (chunk := self._file.read1(CHUNK)):
             head += chunk
             told = teller.look(head)
             if format is not None and len(head) >= len(BOM):
                 break
         return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
-
-    def _read(self) -> bytes:
-        """The next bytes; none at the end, after which the file is not asked again (a terminal would wait)."""
-        if self._ended:
-            return b""
-        chunk: object = getattr(self._file, "read1", self._file.read)(CHUNK)
-        if isinstance(chunk, bytes) and not chunk and not _waits(self._file):
-            chunk = self._file.read(1)  # `read1` says the same of the end and of nothing yet
-        if chunk is None:
-            raise BlockingIOError("the file has nothing to read at the moment; give one that waits")
-        if not isinstance(chunk, (bytes, bytearray, memoryview)):
-            raise TypeError(f"a file opened in binary mode is due; this one gave {type(chunk).__name__}")
-        self._ended = not chunk
-        return bytes(chunk)
-
-
-def _waits(file: BinaryIO) -> bool:
-    """Whether reading from `file` waits until there is something to read, or the end."""
-    try:
-        return os.get_blocking(file.fileno())
-    except (AttributeError, OSError, TypeError, ValueError):  # no descriptor, or none that this platform can ask
-        return True
 
 
 def feed_recording(
@@ -110,7 +95,10 @@ def feed_recording(
     format: Format | None = None,
 ) -> StreamReport:
     """Feed a recording to `checker`, and give its report."""
-    recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
+    return _feed_all(checker, Recording(file, checker.definition, checker.limits, suffix=suffix, format=format))
+
+
+def _feed_all(checker: StreamChecker, recording: Recording) -> StreamReport:
     for record in recording:
         feed(checker, record)
     return finish(checker, recording)
@@ -152,10 +140,13 @@ class CheckOptions:
 
 def check_source(source: Source, options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
     """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
+    checker = options.checker()
     try:
         with source.open() as file:
-            report = feed_recording(options.checker(), file, suffix=source.suffix, format=options.format)
-            yield evolve(report, source=source.name)
+            recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=options.format)
+            yield evolve(_feed_all(checker, recording), source=source.name)
+            if recording.fault is not None:
+                yield Unreadable(source.name, recording.fault)
     except OSError as error:
         yield Unreadable(source.name, why(error))
 
@@ -169,5 +160,7 @@ def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record,
             for record in recording:
                 yield record, feed(checker, record)
             yield evolve(finish(checker, recording), source=source.name)
+            if recording.fault is not None:
+                yield Unreadable(source.name, recording.fault)
     except OSError as error:
         yield Unreadable(source.name, why(error))
