@@ -18,6 +18,7 @@ from mmsp_fsm.embed.raising import exception_of
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
+from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.reading import feed_recording
 from mmsp_fsm.selection import selected
@@ -84,7 +85,7 @@ def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> Strea
         if "\0" in str(path):
             raise FileNotFoundError(errno.ENOENT, "a path holds no NUL character", str(path))
         with path.open("rb") as file:
-            report = feed_recording(checker, file, suffix=path.suffix, format=format)
+            report = feed_recording(checker, file, suffix=inner_suffix(path), format=format)
         return evolve(report, source=fspath(stream))
     binary = _binary(stream)
     if binary is not None:

@@ -10,9 +10,10 @@ from attrs import evolve, field, frozen
 from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.loading import default
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.framing import Record
-from mmsp_fsm.recordings.reading import Recording, feed, feed_recording, finish
+from mmsp_fsm.recordings.reading import Recording, feed, feed_all, finish
 from mmsp_fsm.recordings.sources import Source, why
 from mmsp_fsm.recordings.splitting import LogSplitter, split_by_end
 from mmsp_fsm.runs import Found, NoStreams, Unreadable
@@ -43,19 +44,37 @@ class CheckOptions:
         """A checker of one more stream."""
         return StreamChecker(rules=self.rules, limits=self.limits, keep_message=self.keep_message)
 
+    def recording(self, file: BinaryIO, suffix: str) -> Recording:
+        """A recording, to be read so. Raises OSError."""
+        return Recording(file, default(), self.limits, suffix=suffix, format=self.format)
+
 
 def check_source(source: Source, options: CheckOptions) -> Iterator[Found]:
     """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
     try:
         with source.open() as file:
+            recording = options.recording(file, source.suffix)
             found = False
-            for report in _reports(file, source.suffix, options):
+            for report in _reports(recording, options):
                 found = True
                 yield evolve(report, source=source.name)
-            if not found:
+            if recording.fault is not None:
+                yield Unreadable(source.name, recording.fault)
+            elif not found:
                 yield NoStreams(source.name)
     except OSError as error:
         yield Unreadable(source.name, why(error))
+
+
+def _reports(recording: Recording, options: CheckOptions) -> Iterator[StreamReport]:
+    if options.split is None:
+        yield feed_all(options.checker(), recording)
+    elif options.split == "stop":
+        yield from split_by_end(recording, options.checker)
+    else:
+        nesting = options.limits.nesting
+        log = LogSplitter(options.stream_key, options.event, options.max_open, nesting, options.checker)
+        yield from log.split(recording)
 
 
 def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
@@ -63,23 +82,11 @@ def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record,
     checker = options.checker()
     try:
         with source.open() as file:
-            recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=options.format)
+            recording = options.recording(file, source.suffix)
             for record in recording:
                 yield record, feed(checker, record)
             yield evolve(finish(checker, recording), source=source.name)
+            if recording.fault is not None:
+                yield Unreadable(source.name, recording.fault)
     except OSError as error:
         yield Unreadable(source.name, why(error))
-
-
-def _reports(file: BinaryIO, suffix: str, options: CheckOptions) -> Iterator[StreamReport]:
-    checker = options.checker()
-    if options.split is None:
-        yield feed_recording(checker, file, suffix=suffix, format=options.format)
-        return
-    recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=options.format)
-    if options.split == "stop":
-        yield from split_by_end(recording, options.checker)
-    else:
-        nesting = options.limits.nesting
-        log = LogSplitter(options.stream_key, options.event, options.max_open, nesting, options.checker)
-        yield from log.split(recording)

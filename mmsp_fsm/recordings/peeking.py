@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from mmsp_fsm.recordings.compression import Unpacked, inner_suffix
+
 PEEK = 1 << 16
 """Bytes of a file that are looked at."""
 
@@ -19,10 +21,10 @@ _DECODER = json.JSONDecoder()
 
 def holds_events(path: str) -> bool:
     """Whether a file in a folder is a recording, sound or broken. Raises OSError where it cannot be read."""
-    if not path.lower().endswith(".json"):
+    if inner_suffix(path) != ".json":
         return True
     with open(path, "rb") as file:
-        head = file.read(PEEK)
+        head = Unpacked(file).read(PEEK)
     # So that UTF-16 shows the ASCII in it. Reading the file will say that it should be UTF-8.
     text = head.decode("utf-8", "replace").replace("\0", "").lstrip("\ufeff\ufffd")
     return _shows_events(text.lstrip().removeprefix("["))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -11,11 +9,20 @@ from mmsp_fsm.checker import Step, StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.recordings.compression import Unpacked
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
-from mmsp_fsm.recordings.framing import Batch, Framing, JsonArray, JsonLines, Record, ServerSentEvents, one_by_one
-
-CHUNK = 1 << 16
-"""Bytes asked for at once: enough that a call costs little, and so few that memory is used again instead of mapped."""
+from mmsp_fsm.recordings.framing import (
+    Batch,
+    Framing,
+    JsonArray,
+    JsonLines,
+    Record,
+    ServerSentEvents,
+    batched,
+    one_by_one,
+)
+from mmsp_fsm.recordings.raw import CHUNK
+from mmsp_fsm.recordings.tears import torn_end
 
 
 class Recording:
@@ -34,8 +41,8 @@ class Recording:
         suffix: str = "",
         format: Format | None = None,
     ) -> None:
-        self._file = file
-        self._ended = False
+        self._file = Unpacked(file)
+        self._nesting = limits.nesting
         self._head, self.format = self._read_head(suffix, format)
         self._marker = definition.recording.done_marker.encode()
         self._framing: Framing = self._make_framing(limits)
@@ -53,7 +60,12 @@ class Recording:
     @property
     def marker_missing(self) -> bool:
         """Whether this is a recording that ends with a done marker, and none came."""
-        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
+        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen and self.fault is None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the recording could not be read to its end, once that is known: its archive is torn or corrupt."""
+        return self._file.fault
 
     def __iter__(self) -> Iterator[Record]:
         return one_by_one(self.batches())
@@ -62,12 +74,16 @@ class Recording:
         """The records as they come, many at once; and between them those that cannot be read."""
         head, self._head = self._head, b""
         yield from self._framing.feed(head)
-        if isinstance(self._file, io.BytesIO) and isinstance(self._framing, JsonLines):
-            while lines := self._file.readlines(CHUNK):  # what is in memory need not be copied to be cut
+        memory = self._file.in_memory
+        if memory is not None and isinstance(self._framing, JsonLines):
+            while lines := memory.readlines(CHUNK):  # what is in memory need not be copied to be cut
                 yield from self._framing.feed_lines(lines, max(CHUNK, len(lines[-1])))
-        while chunk := self._read():
+        while chunk := self._file.read1(CHUNK):
             yield from self._framing.feed(chunk)
-        yield from self._framing.close()
+        if self.fault is None:
+            yield from self._framing.close()
+        else:
+            yield from batched(torn_end(self._framing, self.fault, self._nesting))
 
     def _make_framing(self, limits: Limits) -> Framing:
         if self.format == "jsonl":
@@ -81,34 +97,12 @@ class Recording:
         teller = Teller(suffix)
         head = bytearray()
         told: Format | None = None
-        while told is None and (chunk := self._read()):
+        while told is None and (chunk := self._file.read1(CHUNK)):
             head += chunk
             told = teller.look(head)
             if format is not None and len(head) >= len(BOM):
                 break
         return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
-
-    def _read(self) -> bytes:
-        """The next bytes; none at the end, after which the file is not asked again (a terminal would wait)."""
-        if self._ended:
-            return b""
-        chunk: object = getattr(self._file, "read1", self._file.read)(CHUNK)
-        if isinstance(chunk, bytes) and not chunk and not _waits(self._file):
-            chunk = self._file.read(1)  # `read1` says the same of the end and of nothing yet
-        if chunk is None:
-            raise BlockingIOError("the file has nothing to read at the moment; give one that waits")
-        if not isinstance(chunk, (bytes, bytearray, memoryview)):
-            raise TypeError(f"a file opened in binary mode is due; this one gave {type(chunk).__name__}")
-        self._ended = not chunk
-        return bytes(chunk)
-
-
-def _waits(file: BinaryIO) -> bool:
-    """Whether reading from `file` waits until there is something to read, or the end."""
-    try:
-        return os.get_blocking(file.fileno())
-    except (AttributeError, OSError, TypeError, ValueError):  # no descriptor, or none that this platform can ask
-        return True
 
 
 def feed_recording(
@@ -119,7 +113,11 @@ def feed_recording(
     format: Format | None = None,
 ) -> StreamReport:
     """Feed a recording to `checker`, and give its report."""
-    recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
+    return feed_all(checker, Recording(file, checker.definition, checker.limits, suffix=suffix, format=format))
+
+
+def feed_all(checker: StreamChecker, recording: Recording) -> StreamReport:
+    """Feed all records of a recording, and give the report."""
     for one in recording.batches():
         at = 0
         while at < len(one):

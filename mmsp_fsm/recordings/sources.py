@@ -15,11 +15,14 @@ from typing import BinaryIO
 
 from attrs import frozen
 
+from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.peeking import holds_events
 from mmsp_fsm.runs import Unreadable
 
 SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
-"""What a recording inside a folder is told by. A file that is named itself may have any suffix."""
+"""What a recording inside a folder is told by, that of a compressed one before `.gz` and the like. A file that is named
+itself may have any suffix.
+"""
 
 STDIN = "<stdin>"
 """How standard input is named in reports."""
@@ -37,8 +40,10 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The file's suffix in lower case, with its dot; "" for standard input."""
-        return self.path.suffix.lower() if self.path is not None else ""
+        """The suffix of what the file holds, in lower case with its dot (`.jsonl` of `a.jsonl.gz`); "" for standard
+        input.
+        """
+        return inner_suffix(self.path) if self.path is not None else ""
 
     def open(self) -> BinaryIO:
         """Open it for reading bytes; closing that leaves the process its standard input. Raises OSError."""
@@ -149,7 +154,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _take_inside(path: str) -> Iterator[Source | Unreadable]:
     """A file in a folder, if it is a recording. Pipes and devices are none there: they would be waited for."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if inner_suffix(path) not in SUFFIXES:
         return
     try:
         if stat.S_ISREG(os.stat(path).st_mode) and holds_events(path):
