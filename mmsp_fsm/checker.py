@@ -17,7 +17,7 @@ from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
 from mmsp_fsm.errors import DefinitionError
 from mmsp_fsm.explainer import Explainer
 from mmsp_fsm.forms import Forms, make_forms
-from mmsp_fsm.jsonvalues import WHITE, NotJsonError, decode, decode_utf8, plain, type_name
+from mmsp_fsm.jsonvalues import WHITE, NotJsonError, decode_record, plain, type_name
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
@@ -202,7 +202,7 @@ class StreamChecker:
 
     def move_of(self, step: Step, event: Any, line: int | None, before: str) -> Move:
         """The move of an event that was taken without a fault, read once more."""
-        value = decode(decode_utf8(bare(event)), self.limits.nesting).value if isinstance(event, bytes) else event
+        value = decode_record(bare(event), self.limits.nesting).value if isinstance(event, bytes) else event
         sign = RecordReader(self.definition).read(plain(value, self.limits.nesting), True).signs[0]
         outcome = self.definition.cells[before, sign.symbol]
         return Move(sign, Place(step.event, line, event), before, step.state, outcome)
@@ -221,7 +221,7 @@ class StreamChecker:
         decoded, self._recogniser.decoded = self._recogniser.decoded, None
         if decoded is None:
             try:
-                decoded = decode(decode_utf8(data), self.limits.nesting)
+                decoded = decode_record(data, self.limits.nesting)
             except NotJsonError as error:
                 return self.feed_unreadable(f"the record is not JSON: {error}", data=data, line=line)
         return self._explain(decoded.value, decoded.clean, Place(self._builder.events, line, data))

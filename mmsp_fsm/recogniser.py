@@ -16,7 +16,7 @@ import msgspec
 from mmsp_fsm.builders import SIZE, ItemBuilder, Place
 from mmsp_fsm.contents import Contents
 from mmsp_fsm.forms import Form, Forms, Told, Turn
-from mmsp_fsm.jsonvalues import WHITE, Decoded, decode, decode_utf8, difference, flaw, plain
+from mmsp_fsm.jsonvalues import WHITE, Decoded, decode_record, difference, flaw, plain
 from mmsp_fsm.longrecords import Repeat, expect_repeat
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem
 from mmsp_fsm.signs import Sign
@@ -198,7 +198,7 @@ class Recogniser:
                     self.builder.events += 1
                     return True
         try:
-            self.decoded = decode(decode_utf8(bare(record)), self.builder.limits.nesting)
+            self.decoded = decode_record(bare(record), self.builder.limits.nesting)
         except NO:
             return False
         if not self.decoded.clean or not self.take(self.decoded.value, self.builder.events, line, record):

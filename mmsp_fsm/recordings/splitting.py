@@ -10,12 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 from attrs import define, evolve, field
 
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8
+from mmsp_fsm.jsonvalues import NotJsonError, decode_record
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed_from, finish
 
@@ -119,19 +118,9 @@ class LogSplitter:
         if record.fault is not None:
             return None, record.fault
         try:
-            return _decode(record.data, self.nesting + self.event.count("/")), None
+            return decode_record(record.data, self.nesting + self.event.count("/")).value, None
         except NotJsonError as error:
             return None, f"the line of the log is not JSON: {error}"
-
-
-def _decode(data: bytes, nesting: int) -> Any:
-    """The value of a line, quickly where it is plain that both ways to decode it are one. Raises `NotJsonError`."""
-    if len(data) <= nesting or data.count(b"[") + data.count(b"{") <= nesting:
-        try:
-            return msgspec.json.decode(data)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            pass
-    return decode(decode_utf8(data), nesting).value
 
 
 def _at(value: Any, pointer: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8
+from mmsp_fsm.jsonvalues import NotJsonError, decode_record
 from mmsp_fsm.recordings.framing import Framing, Record, one_by_one
 
 
@@ -23,7 +23,7 @@ def torn_end(framing: Framing, fault: str, nesting: int) -> Iterator[Record]:
 
 def _is_whole(record: Record, nesting: int) -> bool:
     try:
-        decode(decode_utf8(record.data), nesting)
+        decode_record(record.data, nesting)
     except NotJsonError:
         return False
     return record.fault is None

@@ -21,6 +21,7 @@ import mmsp_fsm
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.embed.strategies import json_values, messages, streams, streams_with_messages, texts
+from mmsp_fsm.jsonvalues import decode_record
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniEvent, UniMessage
@@ -217,6 +218,7 @@ def decoded(record: Record) -> object:
     if not isinstance(record, bytes):
         return record
     try:
+        decode_record(record, Limits().nesting)  # what is too deep is so in other words, as an event of a program
         return json.loads(record.decode(), parse_int=exact)
     except (ValueError, RecursionError):
         return UNREADABLE
@@ -469,7 +471,7 @@ def odd_records(draw: st.DrawFn) -> tuple[Any, str]:
                 event[odd] = 1
             case "extra":
                 event["seventh"] = [{"a": odd}]
-    except (TypeError, RuntimeError):  # no key of a dict
+    except (TypeError, ValueError, RuntimeError):  # no key of a dict
         return odd, name
     return event, name
 
