@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-CHUNK = 1 << 18
-"""Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
+CHUNK = 1 << 16
+"""Bytes asked for at once: enough that a call costs little, and so few that memory is used again instead of mapped."""
 
 
 class RawReader:
