@@ -18,13 +18,15 @@ from mmsp_fsm.embed.raising import exception_of
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
+from mmsp_fsm.recordings.addresses import is_address, open_address, path_of
 from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.reading import feed_recording
 from mmsp_fsm.selection import selected
 
 Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[object]
-"""What `validate` and `parse` take: a path, the bytes of a recording, an open file, or an iterable of events."""
+"""What `validate` and `parse` take: a path or an address (`s3://...`), the bytes of a recording, an open file, or an
+iterable of events."""
 
 
 def validate(
@@ -80,6 +82,10 @@ def _check_words(format: Format | None, limits: Limits | None) -> None:
 
 
 def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
+    if isinstance(stream, str) and is_address(stream):
+        with open_address(stream) as remote:
+            report = feed_recording(checker, remote, suffix=inner_suffix(path_of(stream)), format=format)
+        return evolve(report, source=stream)
     if isinstance(stream, (str, PathLike)):
         path = Path(stream)
         if "\0" in str(path):

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from attrs import frozen
 
+from mmsp_fsm.recordings.addresses import is_address, open_address, path_of
 from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.peeking import holds_events
 from mmsp_fsm.runs import Unreadable
@@ -33,20 +34,33 @@ _ANY_FOLDERS = "**"
 
 @frozen
 class Source:
-    """Something to read a recording from. `name` is shown to people; `suffix` settles a tie between formats."""
+    """Something to read a recording from. `name` is shown to people; `suffix` settles a tie between formats.
+
+    It is the file at `path`, else what is at `address` (`s3://...`), else standard input.
+    """
 
     name: str
     path: Path | None = None
+    address: str | None = None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input, which only this process has."""
+        return self.path is None and self.address is None
 
     @property
     def suffix(self) -> str:
         """The suffix of what the file holds, in lower case with its dot (`.jsonl` of `a.jsonl.gz`); "" for standard
         input.
         """
+        if self.address is not None:
+            return inner_suffix(path_of(self.address))
         return inner_suffix(self.path) if self.path is not None else ""
 
     def open(self) -> BinaryIO:
         """Open it for reading bytes; closing that leaves the process its standard input. Raises OSError."""
+        if self.address is not None:
+            return open_address(self.address)
         return self.path.open("rb") if self.path is not None else _open_stdin()
 
 
@@ -72,7 +86,8 @@ def _stdin_is_closed() -> bool:
 def find_sources(arguments: Iterable[str | PathLike[str]]) -> Iterator[Source | Unreadable]:
     """The sources that `arguments` stand for, in their order; what cannot be read is said, and the rest goes on.
 
-    An argument is `-` (standard input), a file, a folder or, where nothing has that name, a glob. A folder is searched
+    An argument is `-` (standard input), a file, a folder or, where nothing has that name, a glob; or the address of one
+    of these elsewhere, such as `s3://bucket/folder`. A folder is searched
     for recordings, in all folders below. Names that begin with a dot are passed over there, and a link to a folder is
     not followed, for it may lead in circles.
     """
@@ -92,7 +107,9 @@ def _find(name: str) -> Iterator[Source | Unreadable]:
     try:
         mode = os.stat(name).st_mode
     except OSError as error:
-        if glob.has_magic(name) and not os.path.lexists(name):
+        if is_address(name):
+            yield from _find_elsewhere(name)
+        elif glob.has_magic(name) and not os.path.lexists(name):
             yield from _match(name, error)
         else:
             yield _unreadable(name, error)
@@ -100,6 +117,13 @@ def _find(name: str) -> Iterator[Source | Unreadable]:
         yield Unreadable(name, "no path can hold such a character")
     else:
         yield from _take(name, mode)
+
+
+def _find_elsewhere(address: str) -> Iterator[Source | Unreadable]:
+    from mmsp_fsm.recordings.remote import Problem, find_addresses
+
+    for one in find_addresses(address, SUFFIXES):
+        yield Unreadable(one.address, one.message) if isinstance(one, Problem) else Source(one, address=one)
 
 
 def _take(name: str, mode: int) -> Iterator[Source | Unreadable]:
@@ -232,4 +256,4 @@ def _unreadable(name: str, error: OSError) -> Unreadable:
 
 def why(error: OSError) -> str:
     """A short sentence for an OSError, without the path that the report names anyway."""
-    return (error.strerror or str(error)).lower()
+    return error.strerror.lower() if error.strerror else str(error)

@@ -23,6 +23,7 @@ import mmsp_fsm
 from mmsp_fsm.recordings import CheckOptions, check_source, find_sources, walk_source
 from mmsp_fsm.recordings.codecs import CODECS
 from mmsp_fsm.recordings.compression import Unpacked, inner_suffix
+from mmsp_fsm.recordings.raw import CHUNK
 from mmsp_fsm.runs import Unreadable
 from tests.streams import HI, delta, stop, t, t_done
 
@@ -239,7 +240,7 @@ def test_a_large_archive_that_breaks_late_gives_nearly_all_before():
 def drain(data):
     file, size = Unpacked(io.BytesIO(data)), 0
     while chunk := file.read1():
-        assert len(chunk) <= 1 << 18
+        assert len(chunk) <= CHUNK
         size += len(chunk)
     return size, file.fault
 
