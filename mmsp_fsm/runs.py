@@ -24,6 +24,16 @@ class NoStreams:
     source: str
 
 
+@frozen
+class PartEnd:
+    """The end of a part of a recording, and how many lines and streams it held; `last` if the recording ends, too."""
+
+    source: str
+    lines: int
+    streams: int
+    last: bool
+
+
 Found = StreamReport | NoStreams | Unreadable
 """What a run finds, one after the other."""
 

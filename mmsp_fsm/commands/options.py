@@ -140,10 +140,11 @@ def only_source(path: str) -> list[Source | Unreadable]:
 def checked(sources: Iterable[Source | Unreadable], options: CheckOptions) -> Iterator[Found]:
     """The reports of each source; what cannot be read is said, and the others go on."""
     from mmsp_fsm.recordings import check_source
+    from mmsp_fsm.recordings.parts import joined
     from mmsp_fsm.runs import Unreadable
 
     for source in sources:
         if isinstance(source, Unreadable):
             yield source
         else:
-            yield from check_source(source, options)
+            yield from joined(check_source(source, options))

@@ -14,9 +14,9 @@ from mmsp_fsm.loading import default
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed, feed_all, finish
-from mmsp_fsm.recordings.sources import Source, why
+from mmsp_fsm.recordings.sources import Part, Source, why
 from mmsp_fsm.recordings.splitting import LogSplitter, split_by_end
-from mmsp_fsm.runs import Found, NoStreams, Unreadable
+from mmsp_fsm.runs import Found, NoStreams, PartEnd, Unreadable
 
 Split = Literal["stop", "key"]
 
@@ -44,23 +44,29 @@ class CheckOptions:
         """A checker of one more stream."""
         return StreamChecker(rules=self.rules, limits=self.limits, keep_message=self.keep_message)
 
-    def recording(self, file: BinaryIO, suffix: str) -> Recording:
-        """A recording, to be read so. Raises OSError."""
-        return Recording(file, default(), self.limits, suffix=suffix, format=self.format)
+    def recording(self, file: BinaryIO, suffix: str, part: Part | None = None) -> Recording:
+        """A recording, or a part of one in lines, to be read so. Raises OSError."""
+        format, begins = ("jsonl", part.start == 0) if part is not None else (self.format, True)
+        return Recording(file, default(), self.limits, suffix=suffix, format=format, begins=begins)
 
 
-def check_source(source: Source, options: CheckOptions) -> Iterator[Found]:
-    """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
+def check_source(source: Source, options: CheckOptions) -> Iterator[Found | PartEnd]:
+    """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on.
+
+    Of a part of a recording that is followed by what `mmsp_fsm.recordings.parts` joins it by.
+    """
+    part, streams = source.part, 0
     try:
         with source.open() as file:
-            recording = options.recording(file, source.suffix)
-            found = False
+            recording = options.recording(file, source.suffix, part)
             for report in _reports(recording, options):
-                found = True
+                streams += 1
                 yield evolve(report, source=source.name)
             if recording.fault is not None:
                 yield Unreadable(source.name, recording.fault)
-            elif not found:
+            elif part is not None:
+                yield PartEnd(source.name, recording.line - 1, streams, part.last)
+            elif not streams:
                 yield NoStreams(source.name)
     except OSError as error:
         yield Unreadable(source.name, why(error))

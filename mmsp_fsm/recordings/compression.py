@@ -41,16 +41,17 @@ def inner_suffix(path: str | os.PathLike[str]) -> str:
 class Unpacked:
     """A binary file's content, unpacked where it is compressed; read like a file, and once.
 
-    `fault` is a sentence once the archive showed that it is torn, corrupt or none that can be read; what was read
-    before is sound, or the best there is. Not more than a step's output and the format's window is held, whatever the
-    archive would grow to. Raises what reading `file` raises.
+    `is_plain` tells, once something was read, that it is not compressed. `fault` is a sentence once the archive showed
+    that it is torn, corrupt or none that can be read; what was read before is sound, or the best there is. Not more
+    than a step's output and the format's window is held, whatever the archive would grow to. Raises what reading
+    `file` raises.
     """
 
     def __init__(self, file: Any) -> None:
         self.fault: str | None = None
         self._file = file
         self._raw = RawReader(file)
-        self._is_plain = False
+        self.is_plain = False
         self._chunks = self._open()
         self._chunk, self._at = b"", 0  # the chunk that is being given, and what of it was
 
@@ -70,7 +71,7 @@ class Unpacked:
     def in_memory(self) -> io.BytesIO | None:
         """The file itself, where its content is in memory as it is, and all that was read of it was given."""
         given = self._at == len(self._chunk)
-        return self._file if self._is_plain and given and isinstance(self._file, io.BytesIO) else None
+        return self._file if self.is_plain and given and isinstance(self._file, io.BytesIO) else None
 
     def read(self, size: int = -1) -> bytes:
         """The next `size` bytes, fewer only at the end; without a size, all of them."""
@@ -104,7 +105,7 @@ class Unpacked:
         if name := _archive(head):
             self.fault = f"{what} is itself a {name} archive, which is not unpacked"
             return
-        self._is_plain = is_plain
+        self.is_plain = is_plain
         if head:
             yield head
         yield from chunks

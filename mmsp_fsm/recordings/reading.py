@@ -29,7 +29,7 @@ class Recording:
     """One recording being read: an iterator of its records, and what only its end can tell.
 
     `format` overrides what the content tells; `suffix` settles a tie. Raises OSError where the file cannot be read,
-    TypeError where it gives anything but bytes.
+    TypeError where it gives anything but bytes. A byte order mark is dropped where the recording `begins` with `file`.
     """
 
     def __init__(
@@ -40,8 +40,10 @@ class Recording:
         *,
         suffix: str = "",
         format: Format | None = None,
+        begins: bool = True,
     ) -> None:
         self._file = Unpacked(file)
+        self._begins = begins
         self._nesting = limits.nesting
         self._head, self.format = self._read_head(suffix, format)
         self._marker = definition.recording.done_marker.encode()
@@ -51,6 +53,11 @@ class Recording:
     def line(self) -> int:
         """The 1-based line at which the next record would begin."""
         return self._framing.line
+
+    @property
+    def is_lines(self) -> bool:
+        """Whether it is JSON lines, as they stand in the file."""
+        return self.format == "jsonl" and self._file.is_plain
 
     @property
     def has_marker(self) -> bool:
@@ -102,7 +109,7 @@ class Recording:
             told = teller.look(head)
             if format is not None and len(head) >= len(BOM):
                 break
-        return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
+        return bytes(head.removeprefix(BOM) if self._begins else head), format or told or teller.settle(head)
 
 
 def feed_recording(

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from attrs import frozen
 
@@ -33,15 +33,25 @@ _ANY_FOLDERS = "**"
 
 
 @frozen
+class Part:
+    """The bytes of a file from one offset up to another; `last` if that is the file's end."""
+
+    start: int
+    end: int
+    last: bool
+
+
+@frozen
 class Source:
     """Something to read a recording from. `name` is shown to people; `suffix` settles a tie between formats.
 
-    It is the file at `path`, else what is at `address` (`s3://...`), else standard input.
+    It is the file at `path` (or a part of it), else what is at `address` (`s3://...`), else standard input.
     """
 
     name: str
     path: Path | None = None
     address: str | None = None
+    part: Part | None = None
 
     @property
     def is_stdin(self) -> bool:
@@ -61,7 +71,36 @@ class Source:
         """Open it for reading bytes; closing that leaves the process its standard input. Raises OSError."""
         if self.address is not None:
             return open_address(self.address)
-        return self.path.open("rb") if self.path is not None else _open_stdin()
+        if self.path is None:
+            return _open_stdin()
+        file = self.path.open("rb")
+        return file if self.part is None else cast(BinaryIO, PartReader(file, self.part))
+
+
+class PartReader(io.RawIOBase):
+    """The bytes of a part of a file, closed with it."""
+
+    def __init__(self, file: BinaryIO, part: Part) -> None:
+        self._file = file
+        self._left = part.end - part.start
+        file.seek(part.start)
+
+    def read1(self, size: int = -1) -> bytes:
+        """The next bytes, `size` at most; none at the part's end."""
+        chunk = self._file.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(chunk)
+        return chunk
+
+    read = read1
+
+    def fileno(self) -> int:
+        """The file's."""
+        return self._file.fileno()
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._file.close()
+        super().close()
 
 
 def _open_stdin() -> BinaryIO:
