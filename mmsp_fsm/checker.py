@@ -87,12 +87,12 @@ class StreamChecker:
     ) -> None:
         self.definition = definition if definition is not None else default()
         self.limits = limits if limits is not None else Limits()
-        self.rules = frozenset(rules) if rules is not None else self.definition.default_rules
+        self._passes = _passes(self.definition)
+        self.rules = frozenset(rules) if rules is not None else self._passes.rules
         if keep_message and (
             strange := [name for name, kind in self.definition.kinds.items() if kind.done not in ITEM_CLASSES]
         ):
             raise DefinitionError(f"mmsp_fsm.model has no class for {', '.join(strange)}: run `make generate`")
-        self._passes = _passes(self.definition)
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
         self._recogniser = Recogniser(self._passes.forms, self._builder, recognise)
         self._made: Explainer | None = None
@@ -290,6 +290,7 @@ class _Passes:
 
     machine: Machine
     forms: Forms
+    rules: frozenset[str]
 
 
 _PASSES: dict[int, _Passes] = {}
@@ -298,5 +299,7 @@ _PASSES: dict[int, _Passes] = {}
 def _passes(definition: Definition) -> _Passes:
     passes = _PASSES.get(id(definition))
     if passes is None or passes.machine.definition is not definition:
-        passes = _PASSES[id(definition)] = _Passes(Machine(definition), make_forms(definition))
+        passes = _PASSES[id(definition)] = _Passes(
+            Machine(definition), make_forms(definition), definition.default_rules
+        )
     return passes

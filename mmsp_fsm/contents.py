@@ -16,7 +16,7 @@ import msgspec
 
 from mmsp_fsm.builders import JOIN, SIZE
 from mmsp_fsm.definition import Kind
-from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, decode_utf8, difference, flaw, join_text, plain
+from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, decode_record, difference, flaw, join_text, plain
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.wire import from_base64
 
@@ -115,8 +115,7 @@ class Contents:
             except (msgspec.DecodeError, UnicodeEncodeError):
                 pass
             else:
-                colons = joined.count(":")
-                if colons != len(value) and colons != _keys(value):  # some are in strings, or of keys named twice
+                if not _names_once(joined, value):
                     json.loads(joined, object_pairs_hook=_once)
                 return value
         decoded = decode(join_text([joined]), self._limits.nesting)
@@ -144,7 +143,7 @@ class Contents:
         return self._strict(raw)
 
     def _strict(self, raw: bytes) -> dict[str, Any]:
-        decoded = decode(decode_utf8(raw), self._deepest)
+        decoded = decode_record(raw, self._deepest)
         if not decoded.clean or not isinstance(decoded.value, dict):
             raise TypeError
         return decoded.value
@@ -181,6 +180,17 @@ def _identical(one: Any, other: Any) -> bool:
     if kind is list:
         return len(one) == len(other) and all(map(_identical, one, other))
     return bool(one == other)
+
+
+def _names_once(text: str, value: Any) -> bool:
+    """Whether it is plain that no object in `text`, which says `value`, names a key twice.
+
+    Where no white space stands before a colon, each key that is written is one of the quotes with a colon behind.
+    """
+    if " :" in text or "\n" in text or "\t" in text or "\r" in text:
+        return False
+    count = text.count('":')
+    return count == len(value) or count == _keys(value)
 
 
 def _keys(value: Any) -> int:

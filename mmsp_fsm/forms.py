@@ -41,8 +41,9 @@ class Form:
     """How the items of one kind look as dicts.
 
     `names` are the header's fields, and `header_of` gives their values, one as it is and several as a tuple (None where
-    there is none); `told_at` is the index of the one that tells a group from others. `size` counts an item's fields,
-    fidelity apart.
+    there is none); `needed` are those that are never empty, `fixed` is what all headers of this kind tell, where that
+    does not depend on their values; `told_at` is the index of the one that tells a group from others. `size` counts an
+    item's fields, fidelity apart.
     """
 
     kind: Kind
@@ -50,7 +51,8 @@ class Form:
     size: int
     told_at: int | None
     header_of: Callable[[Any], Any] | None
-    nothing_told: Told
+    fixed: Told | None
+    needed: tuple[bool, ...]
     _told: dict[tuple[Any, ...], Told] = field(factory=dict)
 
     def values(self, header: Any) -> tuple[Any, ...]:
@@ -58,11 +60,16 @@ class Form:
         return header if len(self.names) > 1 else (header,) if self.names else ()
 
     def told(self, values: tuple[Any, ...]) -> Told:
-        """What the header's `values` on a first fragment tell. Raises TypeError where one is no string."""
+        """What the header's `values` on a first fragment tell. Raises ValueError or TypeError where it is a fault."""
+        if self.fixed is not None:
+            for value, needed in zip(values, self.needed, strict=True):
+                if type(value) is not str or (needed and not value):
+                    raise ValueError
+            return self.fixed
         told = self._told.get(values)
         if told is None:
             told = self._tell(values)
-            if self.told_at is None and len(self._told) < KEPT_HEADERS:
+            if len(self._told) < KEPT_HEADERS:
                 self._told[values] = told
         return told
 
@@ -149,13 +156,15 @@ def make_forms(definition: Definition) -> Forms:
 
 def _form(kind: Kind) -> Form:
     names = tuple(header.name for header in kind.header)
+    told = bool(kind.one_piece_when) or any(header.later == "same" for header in kind.header)
     return Form(
         kind=kind,
         names=names,
         size=2 + len(names),
         told_at=names.index(kind.told_by) if kind.told_by is not None else None,
         header_of=itemgetter(*names) if names else None,
-        nothing_told=Told(None, None, kind.one_piece),
+        fixed=None if told else Told(("",) * len(names) if len(names) > 1 else "", None, kind.one_piece),
+        needed=tuple(header.empty is not None for header in kind.header),
     )
 
 

@@ -20,6 +20,9 @@ from mmsp_fsm.jsonvalues import WHITE
 LONG = 4096
 """Bytes from which a record's value is cut out before it is decoded: below, that costs more than it saves."""
 
+TAIL = 512
+"""Bytes in which what stands behind the value is looked for, with the quote that ends it."""
+
 
 @frozen
 class Style:
@@ -52,7 +55,7 @@ def make_style(definition: Definition, kind: Kind, comma: str, colon: str) -> St
 # ── Base64 that is cut out ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def hollow_decoder(decode: Callable[[bytes], Any], leads: Sequence[bytes]) -> Callable[[bytes], Any]:
+def hollow_decoder(decode: Callable[[Any], Any], leads: Sequence[bytes]) -> Callable[[Any], Any]:
     """Decode as `decode` does, but for the base64 of a long record, which becomes the item's `content` as it stands.
 
     `leads` are what records with base64 begin with, up to the value. What is cut out is no more than bytes without a
@@ -63,16 +66,14 @@ def hollow_decoder(decode: Callable[[bytes], Any], leads: Sequence[bytes]) -> Ca
     def decode_hollow(record: bytes) -> Any:
         if len(record) < LONG:
             return decode(record)
-        for lead, key in keyed:
-            if record.startswith(lead):
-                start = len(lead)
-                end = record.find(b'"', start)
-                rest = record[end:]
-                # Without an escape no key can be written in two ways, so that the lead's stands there once.
-                if len(rest) < LONG and b"\\" not in rest and key not in rest:
-                    event = decode(lead + rest)
-                    event.content_items[0].content = memoryview(record)[start:end]
-                    return event
+        tail = record[-TAIL:]
+        rest = tail[tail.find(b'"') :]
+        # Without an escape no key can be written in two ways, so that the lead's stands there once.
+        for lead, key in keyed if b"\\" not in rest else ():
+            if record.startswith(lead) and key not in rest:
+                event = decode(lead + rest)
+                event.content_items[0].content = memoryview(record)[len(lead) : len(record) - len(rest)]
+                return event
         return decode(record)
 
     return decode_hollow

@@ -170,8 +170,9 @@ class Recogniser:
         header = typed.header_of(item) if typed.header_of is not None else None
         fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
         self._open(turn, content, header, fidelity, place)
-        if len(place[2]) >= LONG and item.fidelity is ABSENT and turn.form.kind.closes is None:
-            self._repeat = expect_repeat(typed.styles, place[2], item.content, self._values, event.created_at)
+        record = place[2]
+        if len(record) >= LONG and item.fidelity is ABSENT and not turn.form.kind.closes:
+            self._repeat = expect_repeat(typed.styles, record, item.content, self._values, event.created_at)
 
     def _grow_or_close(self, turn: Turn, typed: Typed, item: Any) -> None:
         """Close the open group by a struct, or grow it in a way that is not the loop's."""
@@ -285,17 +286,14 @@ class Recogniser:
     ) -> None:
         """A first fragment opens a group. Protocol, "Items": it alone carries a call's name and id."""
         builder, form = self.builder, turn.form
-        if form.names:
-            values = form.values(header)
-            told = form.told(values)
-            if form.told_at is not None and (name := values[form.told_at]):
-                names = builder.told.setdefault(form.kind.name, set())
-                if name in names:
-                    raise ValueError
-                names.add(name)
-            self._values, self._told = values, told
-        else:
-            self._values, self._told = (), form.nothing_told
+        values = form.values(header)
+        told = form.told(values)
+        if form.told_at is not None and (name := values[form.told_at]):
+            names = builder.told.setdefault(form.kind.name, set())
+            if name in names:
+                raise ValueError
+            names.add(name)
+        self._values, self._told = values, told
         self._form, self._opened, self._pieces, self._fidelity = form, place, [content], fidelity or None
         self._weighed = self._size = 0
         builder.seen[form.kind.name] = None
@@ -324,7 +322,7 @@ class Recogniser:
         content = self._contents.done(form.kind, self._pieces, content)
         if fidelity or self._fidelity:
             carried = self._fidelity
-            if fidelity is None or carried is None or difference(fidelity, carried) is not None:
+            if fidelity is not carried and (not fidelity or not carried or difference(fidelity, carried) is not None):
                 raise ValueError
         self._closed(turn.to, content, fidelity)
 
