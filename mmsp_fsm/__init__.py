@@ -2,6 +2,7 @@
 
     report = mmsp_fsm.validate("trace.jsonl")   # a path, bytes, an open file, or an iterable of events
     message = mmsp_fsm.parse("trace.jsonl")     # UniMessage; raises StreamProtocolError
+    for event in mmsp_fsm.enforce(stream): ...  # passes events on, raises at the first violation
 
     checker = mmsp_fsm.StreamChecker()          # sans I/O, for everything else
     step = checker.feed(event)
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
     from mmsp_fsm.checker import Step, StreamChecker
     from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
+    from mmsp_fsm.embed.enforcing import enforce
     from mmsp_fsm.errors import (
         DefinitionError,
         IncompleteStreamError,
@@ -54,6 +56,7 @@ __all__ = [
     "Unreadable",
     "UsageMetadata",
     "__version__",
+    "enforce",
     "parse",
     "validate",
 ]
@@ -62,6 +65,7 @@ _HOMES = {
     "api": ("parse", "validate"),
     "checker": ("Step", "StreamChecker"),
     "diagnostics": ("Diagnostic", "Related", "StreamReport"),
+    "embed.enforcing": ("enforce",),
     "errors": (
         "DefinitionError",
         "IncompleteStreamError",

@@ -7,7 +7,7 @@ must hold. What is here is the order of these, what counts as one fault, and the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from attrs import define, field, frozen
 
@@ -20,11 +20,14 @@ from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.machine import Machine
-from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, UniMessage, UsageMetadata
+from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, Item, UniMessage, UsageMetadata
 from mmsp_fsm.reader import RecordReader
-from mmsp_fsm.signs import Finding, ItemView, Reading, Sign
+from mmsp_fsm.signs import Finding, Hole, ItemView, Reading, Sign
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
+
+What = Literal["opened", "grew", "closed", "stopped", "failed", "nothing"]
+"""What one event did: to the open group, or to the stream."""
 
 
 @frozen
@@ -35,6 +38,48 @@ class Step:
     state: str
     moves: tuple[Move, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    # What happened, for a program that acts on it: of the last move, where an event that breaks E121 made several.
+
+    @property
+    def what(self) -> What:
+        """What happened to the open group or the stream; "nothing" too for an item of a group left open earlier."""
+        move = self.moves[-1]
+        if move.late or move.outcome is None or not move.outcome.do:
+            return "nothing"
+        action = move.outcome.do[-1]
+        if action == "resume" and move.group is not None and move.group.kind is move.item.kind:
+            return "grew"
+        return _WHAT.get(action, "nothing")
+
+    @property
+    def kind(self) -> str | None:
+        """The name of the kind of the event's item; None where there is none, or none that the protocol knows."""
+        view = self.moves[-1].sign.item
+        return view.kind.name if view is not None else None
+
+    @property
+    def item(self) -> Item | None:
+        """The item as an object of `mmsp_fsm.model`, whatever was found in it; None where it has no usable content."""
+        view = self.moves[-1].sign.item
+        if view is None or isinstance(view.content, Hole):
+            return None
+        try:
+            return _model_item(view)
+        except (TypeError, KeyError):  # a field that has no default is absent; a definition without classes
+            return None
+
+
+_WHAT: dict[str, What] = {
+    "open": "opened",
+    "resume": "opened",
+    "grow": "grew",
+    "close": "closed",
+    "settle": "closed",
+    "stray": "closed",
+    "finish": "stopped",
+    "fail": "failed",
+}
 
 
 class StreamChecker:
@@ -75,6 +120,14 @@ class StreamChecker:
     def state(self) -> str:
         """The machine's state."""
         return self._builder.state
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The symbols that may come next, without those that a guard would refuse."""
+        group = self._builder.group
+        here = Move(Sign("end", ""), Place(self._events), self.state, self.state, group=group)
+        here.pieces = len(group.pieces) if group is not None else 0
+        return self._builder.expected(here)
 
     @property
     def events(self) -> int:
@@ -263,9 +316,13 @@ class _Clock:
 
 def _done_item(item: ItemView) -> DoneItem:
     """The model object of a done item that was read without a fault."""
+    return cast(DoneItem, _model_item(item))
+
+
+def _model_item(item: ItemView) -> Item:
     fields: dict[str, Any] = {name: value for name, value in item.header.items() if isinstance(value, str)}
-    fields |= {item.kind.grows: item.content, "fidelity": item.fidelity}
-    return cast(DoneItem, ITEM_CLASSES[item.kind.done](**fields))
+    fields |= {item.kind.grows: item.content, "fidelity": None if isinstance(item.fidelity, Hole) else item.fidelity}
+    return ITEM_CLASSES[item.kind.done if item.phase == "done" else item.kind.delta](**fields)
 
 
 _MACHINES: dict[int, Machine] = {}
