@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
     from mmsp_fsm.checker import Step, StreamChecker
     from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
+    from mmsp_fsm.embed.asserting import assert_conforms
     from mmsp_fsm.embed.enforcing import enforce
+    from mmsp_fsm.embed.unparsing import unparse
+    from mmsp_fsm.embed.writing import StreamWriter
     from mmsp_fsm.errors import (
         DefinitionError,
         IncompleteStreamError,
         MMSPError,
+        RefusedEventError,
         StreamFailedError,
         StreamProtocolError,
         ToolCallArgumentParseError,
@@ -42,12 +46,14 @@ __all__ = [
     "IncompleteStreamError",
     "Limits",
     "MMSPError",
+    "RefusedEventError",
     "Related",
     "Step",
     "StreamChecker",
     "StreamFailedError",
     "StreamProtocolError",
     "StreamReport",
+    "StreamWriter",
     "Summary",
     "ToolCallArgumentParseError",
     "UniEvent",
@@ -56,8 +62,10 @@ __all__ = [
     "Unreadable",
     "UsageMetadata",
     "__version__",
+    "assert_conforms",
     "enforce",
     "parse",
+    "unparse",
     "validate",
 ]
 
@@ -65,11 +73,15 @@ _HOMES = {
     "api": ("parse", "validate"),
     "checker": ("Step", "StreamChecker"),
     "diagnostics": ("Diagnostic", "Related", "StreamReport"),
+    "embed.asserting": ("assert_conforms",),
     "embed.enforcing": ("enforce",),
+    "embed.unparsing": ("unparse",),
+    "embed.writing": ("StreamWriter",),
     "errors": (
         "DefinitionError",
         "IncompleteStreamError",
         "MMSPError",
+        "RefusedEventError",
         "StreamFailedError",
         "StreamProtocolError",
         "ToolCallArgumentParseError",

@@ -32,7 +32,7 @@ EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs",
 
 GENERATED = "mmsp_fsm.model"
 
-CORE_LINES, MODULE_LINES, FUNCTION_LINES = 2050, 400, 60
+CORE_LINES, MODULE_LINES, FUNCTION_LINES = 2100, 400, 60
 
 
 @cache

@@ -248,7 +248,7 @@ def _pass_on(stream: Iterable[T], watch: Watch) -> Generator[T, None, None]:
         return
     watch.begun = True
     iterator = iter(stream)
-    pull, feed = iterator.__next__, watch.checker.feed
+    pull, feed = iterator.__next__, watch.feeder()
     try:
         while True:
             try:
@@ -276,7 +276,7 @@ async def _pass_on_async(stream: AsyncIterable[T], watch: Watch) -> AsyncGenerat
         return
     watch.begun = True
     iterator = aiter(stream)
-    pull, feed = iterator.__anext__, watch.checker.feed
+    pull, feed = iterator.__anext__, watch.feeder()
     try:
         while True:
             try:

@@ -44,6 +44,10 @@ class Watch:
     left: bool = False
     _report: StreamReport | None = field(default=None, init=False)
 
+    def feeder(self) -> Callable[[object], Step]:
+        """What each event is fed to."""
+        return self.checker.feed
+
     def take(self, step: Step) -> None:
         """See to the diagnostics of one event. Raises `StreamProtocolError` if it breaks the protocol and that is due.
 
@@ -57,7 +61,7 @@ class Watch:
         Whatever `on_violation` says, the stream's own exception is what its consumer gets; where the protocol forbids
         it there, it bears a note (PEP 678) that says so.
         """
-        step = self.checker.feed(error)
+        step = self.feeder()(error)
         self.over = True
         forbidden = [one for one in step.diagnostics if one.severity == "error"]
         if forbidden:
