@@ -54,13 +54,17 @@ class Coverage:
             self.rules.update(dumped["rules"])
 
     def lines(self) -> list[str]:
-        """The summary: how many transitions were walked, which were not, and which rules were reported."""
-        cells = self.definition.cells
-        legal = [key for key, cell in cells.items() if cell.legal and key[1] != "end"]
+        """The summary: how many transitions were walked, which were not, and which rules were reported.
+
+        What is taken as legal after a record that could not be read is no transition of the protocol.
+        """
+        states, cells = self.definition.states, self.definition.cells
+        told = [key for key in cells if states[key[0]].role != "unsure" and key[1] != "end"]
+        legal = [key for key in told if cells[key].legal]
         walked = [key for key in legal if self.cells[key]]
         streams = f"{self.streams} stream" + ("" if self.streams == 1 else "s")
         lines = [f"{streams}; {len(walked)} of {len(legal)} transitions walked"]
-        for state in self.definition.states:
+        for state in states:
             missing = [symbol for at, symbol in legal if at == state and not self.cells[at, symbol]]
             if missing:
                 lines.append(f"  not in {state}: {', '.join(missing)}")
