@@ -48,10 +48,10 @@ def validate(
     Raises OSError where a file cannot be read, TypeError for what is no stream, ValueError for another format, and
     UnknownRuleError (a ValueError).
     """
-    _check_words(format, limits)
+    check_words(format, limits)
     rules = selected(default(), select, extend_select, ignore)
     checker = StreamChecker(rules=rules, limits=limits)
-    return _run(checker, stream, format)
+    return feed_stream(checker, stream, format)
 
 
 def parse(
@@ -66,22 +66,24 @@ def parse(
     the protocol: `IncompleteStreamError` if it was cut, `ToolCallArgumentParseError` if a call's arguments are no JSON
     object; and what `validate` raises. Protocol, "Grammar": the done items are the message.
     """
-    _check_words(format, limits)
+    check_words(format, limits)
     checker = StreamChecker(limits=limits)
-    report = _run(checker, stream, format)
+    report = feed_stream(checker, stream, format)
     if report.message is None:
         raise exception_of(checker) or AssertionError("a stream without a message has a reason")
     return report.message
 
 
-def _check_words(format: Format | None, limits: Limits | None) -> None:
+def check_words(format: Format | None, limits: Limits | None) -> None:
+    """Raises ValueError for another format, TypeError for limits that are none."""
     if format is not None and format not in get_args(Format):
         raise ValueError(f"format is {', '.join(get_args(Format))} or None, not {format!r}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits is mmsp_fsm.Limits(...), not {type(limits).__name__}")
 
 
-def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
+def feed_stream(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
+    """Feed `stream`, given as `validate` takes it, to `checker`, and close that."""
     if isinstance(stream, str) and is_address(stream):
         with open_address(stream) as remote:
             report = feed_recording(checker, remote, suffix=inner_suffix(path_of(stream)), format=format)

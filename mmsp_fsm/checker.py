@@ -25,46 +25,10 @@ from mmsp_fsm.machine import Machine
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, UniMessage, UsageMetadata
 from mmsp_fsm.reader import RecordReader
 from mmsp_fsm.recogniser import Recogniser, bare
-from mmsp_fsm.signs import ItemView
+from mmsp_fsm.signs import ItemView, Sign
+from mmsp_fsm.steps import Step, model_item
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
-
-_Taken = tuple["StreamChecker", Any, "int | None", str]
-"""An event that was taken without a fault, its line, and the state before it."""
-
-
-class Step:
-    """What one record did: its 0-based `event` index, the `state` after it, the `diagnostics` that it drew."""
-
-    __slots__ = ("_moves", "_taken", "diagnostics", "event", "state")
-
-    def __init__(
-        self,
-        event: int,
-        state: str,
-        diagnostics: tuple[Diagnostic, ...] = (),
-        moves: tuple[Move, ...] = (),
-        taken: _Taken | None = None,
-    ) -> None:
-        self.event = event
-        self.state = state
-        self.diagnostics = diagnostics
-        self._moves = moves
-        self._taken = taken
-
-    @property
-    def moves(self) -> tuple[Move, ...]:
-        """The machine's moves in order: one, unless an event has several items.
-
-        Of an event without a fault they are made when they are asked for, of the event as it then is.
-        """
-        if self._taken is not None:
-            checker, *taken = self._taken
-            self._moves, self._taken = (checker.move_of(self, *taken),), None
-        return self._moves
-
-    def __repr__(self) -> str:
-        return f"Step(event={self.event}, state={self.state!r}, diagnostics={self.diagnostics!r})"
 
 
 class StreamChecker:
@@ -103,6 +67,14 @@ class StreamChecker:
     def state(self) -> str:
         """The machine's state."""
         return self._builder.state
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The symbols that may come next, without those that a guard would refuse."""
+        group = self._recogniser.open_group() or self._builder.group
+        here = Move(Sign("end", ""), Place(self.events), self.state, self.state, group=group)
+        here.pieces = len(group.pieces) if group is not None else 0
+        return self._builder.expected(here)
 
     @property
     def events(self) -> int:
@@ -277,11 +249,7 @@ class StreamChecker:
 
 def _done_item(item: ItemView | DoneItem) -> DoneItem:
     """The model object of a done item that was read without a fault."""
-    if not isinstance(item, ItemView):
-        return item
-    fields: dict[str, Any] = {name: value for name, value in item.header.items() if isinstance(value, str)}
-    fields |= {item.kind.grows: item.content, "fidelity": item.fidelity}
-    return cast(DoneItem, ITEM_CLASSES[item.kind.done](**fields))
+    return item if not isinstance(item, ItemView) else cast(DoneItem, model_item(item))
 
 
 @frozen

@@ -74,13 +74,19 @@ class Recogniser:
         """The machine goes on with the open group as it is."""
         self.ready = False
         if self._form is not None:
-            builder, form = self.builder, self._form
-            group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
-            group.header = dict(zip(form.names, self._values, strict=True))
-            group.fidelities += [self._fidelity] if self._fidelity else []
-            group.carry(self._pieces)
-            builder.group = group
+            self.builder.group = self.open_group()
             self._form = self._repeat = None
+
+    def open_group(self) -> ItemBuilder | None:
+        """The open group as it is; None where none is open, or the machine has it."""
+        builder, form = self.builder, self._form
+        if form is None:
+            return None
+        group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
+        group.header = dict(zip(form.names, self._values, strict=True))
+        group.fidelities += [self._fidelity] if self._fidelity else []
+        group.carry(list(self._pieces))
+        return group
 
     # ── Records as bytes ─────────────────────────────────────────────────────────────────────────────────────
 

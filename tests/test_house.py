@@ -35,8 +35,8 @@ GENERATED = "mmsp_fsm.model"
 FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "contents", "forms", "structs", "longrecords")}
 """What only makes the core fast: without it the same would be said."""
 
-OF_JSON = {"mmsp_fsm.jsonvalues"}
-"""What JSON is, strictly: no part of the protocol, and it knows nothing of it."""
+BESIDE = {"mmsp_fsm.jsonvalues", "mmsp_fsm.steps"}
+"""What JSON is, strictly, which knows nothing of the protocol; and what a program is told of each event."""
 
 CORE_LINES, FIRST_PASS_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 750, 400, 60
 
@@ -258,7 +258,7 @@ def code_lines(module):
 
 
 def test_the_core_is_small():
-    for modules, bar in ((in_core() - FIRST_PASS - OF_JSON - {GENERATED}, CORE_LINES), (FIRST_PASS, FIRST_PASS_LINES)):
+    for modules, bar in ((in_core() - FIRST_PASS - BESIDE - {GENERATED}, CORE_LINES), (FIRST_PASS, FIRST_PASS_LINES)):
         sizes = {module: code_lines(module) for module in modules}
         total = sum(sizes.values())
         largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]

@@ -18,9 +18,7 @@ They shrink towards few groups, few fragments and short texts.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, TypeVar
@@ -30,13 +28,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from mmsp_fsm.definition import Definition, Header, Kind
+from mmsp_fsm.embed.making import Event, comes_whole, escaped, event_of, later_header
 from mmsp_fsm.jsonvalues import whole_characters
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
 from mmsp_fsm.wire import structure, to_base64
-
-Event = dict[str, Any]
-"""A record as `json.loads` gives it."""
 
 Ending = Literal["stop", "error"]
 T = TypeVar("T")
@@ -52,8 +48,6 @@ NO_OBJECT = ("[]", "[{}]", "null", "1", '"{}"', " ", "{]", "{'a': 1}", "{}{}", '
 
 EXACT = 2**53
 """Integers up to which a double is exact."""
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 # ── What is offered ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -172,8 +166,7 @@ def _header_values(kind: Kind, entry: Header) -> SearchStrategy[str]:
 
 
 def _fragment(kind: Kind, header: dict[str, str], piece: Any, first: bool) -> dict[str, Any]:
-    carried = {entry.name: header[entry.name] if first or entry.later == "same" else "" for entry in kind.header}
-    return {"type": kind.delta, **carried, kind.grows: piece}
+    return {"type": kind.delta, **(header if first else later_header(kind, header)), kind.grows: piece}
 
 
 def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any], Any]:
@@ -181,7 +174,7 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
     if kind.joins == "whole":
         vector = draw(st.lists(st.one_of(_floats(), st.integers(-(2**64), 2**64)), max_size=4))
         return [vector], vector
-    whole = kind.one_piece or _comes_whole(kind, header)
+    whole = comes_whole(kind, header)
     if kind.joins == "bytes":
         data = draw(st.binary(max_size=12))
         chunks = _around(draw, data, b"", kind) if whole else _cut(draw, data)
@@ -193,10 +186,6 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
     else:
         text = content = draw(texts())
     return (_around(draw, text, "", kind) if whole else _cut_text(draw, text)), content
-
-
-def _comes_whole(kind: Kind, header: dict[str, str]) -> bool:
-    return any(fnmatchcase(header[name].lower(), pattern) for name, pattern in kind.one_piece_when.items())
 
 
 def _around(draw: DrawFn, content: T, nothing: T, kind: Kind) -> list[T]:
@@ -226,9 +215,7 @@ def _spellings(draw: DrawFn, value: dict[str, Any]) -> str:
     style: dict[str, Any] = draw(
         st.sampled_from([{"separators": (",", ":")}, {}, {"indent": 1}, {"separators": (" ,\n", "\t: ")}])
     )
-    escaped = draw(st.booleans())
-    text = json.dumps(value, ensure_ascii=escaped, **style)
-    text = _HALF.sub(lambda half: f"\\u{ord(half[0]):04X}", text)
+    text = escaped(json.dumps(value, ensure_ascii=draw(st.booleans()), **style))
     return draw(st.sampled_from(WHITE_SPACE)) + text + draw(st.sampled_from(WHITE_SPACE))
 
 
@@ -354,7 +341,7 @@ def _times(draw: DrawFn, definition: Definition, count: int) -> list[int]:
 
 
 def _delta_event(definition: Definition, item: dict[str, Any], time: int) -> Event:
-    return _event(definition, "delta", {"items": [item], "time": time})
+    return event_of(definition, "delta", {"items": [item], "time": time})
 
 
 def _stop_event(draw: DrawFn, definition: Definition, seen: set[str], time: int) -> Event:
@@ -362,7 +349,7 @@ def _stop_event(draw: DrawFn, definition: Definition, seen: set[str], time: int)
     counts = st.none() | st.integers(0, 300) | st.integers(0, 2**70)
     usage = {name: draw(counts) for name in definition.usage.counts}
     reason = draw(st.sampled_from(list(_reasons(definition, seen))))
-    return _event(definition, "stop", {"items": [], "usage": usage, "finish_reason": reason, "time": time})
+    return event_of(definition, "stop", {"items": [], "usage": usage, "finish_reason": reason, "time": time})
 
 
 def _reasons(definition: Definition, seen: set[str]) -> Iterable[str]:
@@ -370,19 +357,6 @@ def _reasons(definition: Definition, seen: set[str]) -> Iterable[str]:
         says = definition.finish_reasons.get(name)
         if says is None or ((says.needs is None or says.needs in seen) and says.denies not in seen):
             yield name
-
-
-def _event(definition: Definition, event_type: str, values: dict[str, Any]) -> Event:
-    """An event with every field of the definition; what `values` does not hold is null."""
-    event: Event = {}
-    for entry in definition.event.field:
-        if entry.holds == "constant":
-            event[entry.name] = entry.value
-        elif entry.holds == "event_type":
-            event[entry.name] = event_type
-        else:
-            event[entry.name] = values.get(entry.holds)
-    return event
 
 
 def _message_of(drawn: _Drawn) -> UniMessage:

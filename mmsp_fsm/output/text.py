@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
 from mmsp_fsm.output.formats import OutputOptions
@@ -18,6 +17,7 @@ from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
 from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.steps import Step
 
 STYLES = {
     "error": "1;31",

@@ -7,7 +7,7 @@ from typing import BinaryIO, Literal
 
 from attrs import evolve, field, frozen
 
-from mmsp_fsm.checker import Step, StreamChecker
+from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
@@ -17,6 +17,7 @@ from mmsp_fsm.recordings.reading import Recording, feed, feed_all, finish
 from mmsp_fsm.recordings.sources import Part, Source, why
 from mmsp_fsm.recordings.splitting import LogSplitter, split_by_end
 from mmsp_fsm.runs import Found, NoStreams, PartEnd, Unreadable
+from mmsp_fsm.steps import Step
 
 Split = Literal["stop", "key"]
 

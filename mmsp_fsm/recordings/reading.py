@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from mmsp_fsm.checker import Step, StreamChecker
+from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
@@ -23,6 +23,7 @@ from mmsp_fsm.recordings.framing import (
 )
 from mmsp_fsm.recordings.raw import CHUNK
 from mmsp_fsm.recordings.tears import torn_end
+from mmsp_fsm.steps import Step
 
 
 class Recording:
