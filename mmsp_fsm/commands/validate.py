@@ -9,19 +9,20 @@ import click
 
 from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
 from mmsp_fsm.commands.console import complain, is_colorful, is_terminal, says_unicode, standard_output
+from mmsp_fsm.commands.engines import engine_options, results
 from mmsp_fsm.commands.options import (
     CONFORMING,
     EXIT_STATUSES,
     UNREADABLE,
     VIOLATING,
     check_options,
-    checked,
     examples,
     reading_options,
     rule_options,
     sources_of,
     split_options,
 )
+from mmsp_fsm.commands.progress import Progress
 from mmsp_fsm.output.formats import FORMATS, Output, OutputOptions, output_for
 
 
@@ -37,6 +38,7 @@ def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
         "mmsp-fsm validate trace.jsonl",
         "mmsp-fsm validate recordings/ --format json --extend-select W504",
         "mmsp-fsm validate recordings/ --format sarif > mmsp.sarif",
+        "mmsp-fsm validate --jobs auto 'corpus/**/*.jsonl.gz' s3://bucket/corpus",
         "curl -N https://server/v1/stream -d @request.json | mmsp-fsm validate -",
     )
     + EXIT_STATUSES,
@@ -48,14 +50,16 @@ def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
 @click.option("--statistics", is_flag=True, help="Count the rules that were broken, and name the worst sources.")
 @click.option("--rules-url", callback=_rules_url, help="Where the rules' pages are; a code is appended (SARIF).")
 @split_options
+@engine_options
 @rule_options
 @reading_options
 @configuration_options
 def validate(paths: tuple[str, ...], **options: Any) -> int:
     """Say of each recording whether it conforms.
 
-    PATH is a file, a folder (searched for recordings), a glob, or - for standard input. A recording is JSON lines, one
-    JSON array of events, or server-sent events; which one is told from its content.
+    PATH is a file, a folder (searched for recordings), a glob, the address of one of these (s3://bucket/folder), or -
+    for standard input. A recording is JSON lines, one JSON array of events, or server-sent events, and may be
+    compressed; all that is told from its content.
     """
     from mmsp_fsm.output.visible import visible
     from mmsp_fsm.runs import NoStreams, Statistics, Summary, Unreadable
@@ -66,16 +70,22 @@ def validate(paths: tuple[str, ...], **options: Any) -> int:
     summary, failed = Summary(), False
     reading = check_options(options)
     run.begin()
-    for one in checked(sources_of(paths), reading):
-        if isinstance(one, NoStreams):
-            complain(f"{visible(one.source)}: this recording holds no stream")
-            continue
-        run.add(one)
-        summary = summary.plus(one)
-        if statistics is not None:
-            statistics.add(one)
-        if not isinstance(one, Unreadable):
-            failed = failed or bool(one.errors or (warnings_fail and one.warnings))
+    with (
+        Progress(shown=not options["quiet"]) as progress,
+        results(sources_of(paths), reading, options, progress.seen) as found,
+    ):
+        for one in found:
+            progress.hide()
+            if isinstance(one, NoStreams):
+                complain(f"{visible(one.source)}: this recording holds no stream")
+                continue
+            run.add(one)
+            summary = summary.plus(one)
+            if statistics is not None:
+                statistics.add(one)
+            if not isinstance(one, Unreadable):
+                failed = failed or bool(one.errors or (warnings_fail and one.warnings))
+            progress.count(summary)
     run.end(summary, statistics)
     return UNREADABLE if summary.unreadable else VIOLATING if failed else CONFORMING
 

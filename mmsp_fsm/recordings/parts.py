@@ -17,13 +17,24 @@ from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import Diagnostic, StreamReport
 from mmsp_fsm.recordings.checking import CheckOptions
 from mmsp_fsm.recordings.sources import Part, Source
-from mmsp_fsm.runs import Found, NoStreams, PartEnd
+from mmsp_fsm.runs import Found, NoStreams, PartEnd, Unreadable
 
 LEAST = 4 << 20
 """Bytes of a part, at least: below, handing it out and cutting cost more than is gained."""
 
 SEARCHED = 64 << 20
 """Bytes in which the end of a stream is looked for behind the place where a cut is wanted."""
+
+
+def in_parts(
+    sources: Iterable[Source | Unreadable], options: CheckOptions, processes: int
+) -> Iterator[Source | Unreadable]:
+    """The sources, those that are large in as many parts as keep so many processes busy to the end."""
+    for source in sources:
+        if isinstance(source, Unreadable):
+            yield source
+        else:
+            yield from parts_of(source, options, 8 * processes)
 
 
 def parts_of(source: Source, options: CheckOptions, count: int) -> list[Source]:
@@ -36,7 +47,8 @@ def parts_of(source: Source, options: CheckOptions, count: int) -> list[Source]:
         return [source]
     try:
         size = os.stat(path).st_size
-        if size < 2 * LEAST:
+        count = min(count, size // LEAST)
+        if count < 2:
             return [source]
         with source.open() as file:
             if not options.recording(file, source.suffix).is_lines:
