@@ -17,7 +17,7 @@ from attrs import frozen
 from mmsp_fsm.engines import local
 from mmsp_fsm.engines.local import WorkerError, cores, in_processes
 from mmsp_fsm.engines.tasks import EngineError, in_turn
-from mmsp_fsm.recordings import CheckOptions, Source, find_sources
+from mmsp_fsm.recordings import CheckOptions, Source, find_sources, parts
 from mmsp_fsm.runs import Unreadable
 from tests.streams import HI, stop, t, t_done
 
@@ -330,3 +330,18 @@ def test_a_reader_that_leaves_ends_all(corpus):
     one.stderr.close()
     assert one.wait(timeout=30) == 141
     assert all_gone(below)
+
+
+def test_one_large_file_is_checked_in_parts_and_says_what_it_says_in_one_piece(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "LEAST", 1000)
+    data = Path(__file__).parent.parent / "data"
+    good = (data / "recordings" / "ant-think-text-tool.jsonl").read_bytes()
+    bad = (data / "broken" / "interleaved.jsonl").read_bytes()
+    path = tmp_path / "many.jsonl"
+    path.write_bytes(b"".join(good * 3 + bad for _ in range(20)) + good[:-300])
+    options = CheckOptions(split="stop")
+    cut = list(parts.in_parts([Source("many", path)], options, 2))
+    assert len(cut) > 5
+    found = list(parts.joined(in_processes(cut, options, 2)))
+    assert found == list(in_turn([Source("many", path)], options))
+    assert [one.stream for one in found] == list(range(81))
