@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         "mmsp-fsm validate trace.jsonl",
         "mmsp-fsm validate recordings/ --format json --extend-select W504",
         "mmsp-fsm validate --jobs auto 'corpus/**/*.jsonl.gz' s3://bucket/corpus",
+        "mmsp-fsm validate --engine dask --scheduler tcp://host:8786 s3://bucket/corpus",
         "curl -N https://server/v1/stream -d @request.json | mmsp-fsm validate -",
     )
     + EXIT_STATUSES
