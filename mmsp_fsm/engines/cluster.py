@@ -17,6 +17,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from mmsp_fsm import __version__
+from mmsp_fsm.engines.interrupts import born_deaf
 from mmsp_fsm.engines.parcels import pack, unpack
 from mmsp_fsm.engines.tasks import EngineError, Result, Seen, Task, batches, unseen
 from mmsp_fsm.recordings import CheckOptions, Source
@@ -96,11 +97,15 @@ def _client(distributed: Any, scheduler: str | None, jobs: int) -> Iterator[Any]
         try:
             if scheduler is not None:
                 distributed.comm.resolve_address(scheduler)  # a client that cannot even try would wait at its end
-            else:
-                cluster = distributed.LocalCluster(
-                    n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                )
-            client = distributed.Client(cluster or scheduler, timeout=CONNECT, set_as_default=False)
+            with born_deaf():
+                if scheduler is None:
+                    cluster = distributed.LocalCluster(
+                        n_workers=jobs,
+                        threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL,
+                    )
+                client = distributed.Client(cluster or scheduler, timeout=CONNECT, set_as_default=False)
             client.wait_for_workers(1, timeout=LONELY)
         except TimeoutError as error:
             fault = f"no worker joined the cluster within {LONELY:.0f} seconds" if client else str(error)

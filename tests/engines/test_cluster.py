@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from mmsp_fsm.engines.cluster import on_cluster
 from mmsp_fsm.engines.tasks import EngineError, in_turn
 from mmsp_fsm.recordings import CheckOptions, Source, find_sources
 from mmsp_fsm.runs import Unreadable
-from tests.engines.test_local import Deadly, Failing, command
+from tests.engines.test_local import Deadly, Failing, all_gone, command, family
 from tests.streams import HI, stop, t, t_done
 
 dask = pytest.importorskip("dask")
@@ -129,7 +130,7 @@ def test_a_source_that_ends_worker_after_worker_is_unreadable(tmp_path):
     sources[30] = Deadly("30", tmp_path / "a", times=99)
     says = "the workers that checked it ended, one after another; it may take more memory than there is"
     # Whose workers have a nanny, which starts others: those of the fixture do not come again.
-    local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=60)
+    local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=60)
     with local, dask.config.set({"distributed.scheduler.allowed-failures": 0}):
         results = list(on_cluster(sources, CheckOptions(), local.scheduler_address, 1))
     assert results == [*due[:30], Unreadable("30", says), *due[31:]]
@@ -179,6 +180,22 @@ def test_a_cluster_of_this_machine(corpus):
     assert list(on_cluster(sources, CheckOptions(), None, 2)) == list(in_turn(sources, CheckOptions()))
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+def test_ctrl_c_ends_a_cluster_of_this_machine(corpus):
+    arguments = [*[corpus] * 50, "--engine", "dask", "--jobs", "2", "-q"]
+    one = command(*arguments, stdout=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + 30
+    while len(family(one.pid)) < 3 and time.monotonic() < until:  # two workers, and what tidies up
+        time.sleep(0.05)
+    time.sleep(1)
+    below = family(one.pid)
+    os.killpg(one.pid, signal.SIGINT)
+    said = [line for line in one.communicate(timeout=40)[1].splitlines() if not line.startswith(b"error: ")]
+    assert said == [b"interrupted"]
+    assert one.returncode == 130
+    assert all_gone(below)
+
+
 # ── What cannot work ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -191,7 +208,7 @@ def test_a_scheduler_that_is_not_there(address, monkeypatch):
 
 def test_a_scheduler_without_workers(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "LONELY", 0.5)
-    local = distributed.LocalCluster(n_workers=0, dashboard_address=None, processes=False, silence_logs=60)
+    local = distributed.LocalCluster(n_workers=0, dashboard_address=":0", processes=False, silence_logs=60)
     with local, pytest.raises(EngineError, match=r"^no worker joined the cluster within 0 seconds$"):
         list(on_cluster([], CheckOptions(), local.scheduler_address, 1))
 
