@@ -131,7 +131,7 @@ class StreamChecker:
                 return Step(number, builder.state, (), (), (self, data, line, state))
         return self._explain_record(data, line)
 
-    def feed_records(self, records: Sequence[bytes], lines: Sequence[int | None], at: int = 0) -> int:
+    def feed_records(self, records: list[bytes], lines: Sequence[int | None], at: int = 0) -> int:
         """Take records as `feed_record` does, many at once and without a step each, from the index `at` on.
 
         `lines` are their 1-based lines. A record may have its line end behind it, and is none where there is nothing

@@ -90,14 +90,15 @@ class Recogniser:
 
     # ── Records as bytes ─────────────────────────────────────────────────────────────────────────────────────
 
-    def take_records(self, records: Sequence[bytes], lines: Sequence[int | None], at: int) -> int:
+    def take_records(self, records: list[bytes], lines: Sequence[int | None], at: int) -> int:
         """Take records from the index `at` on; gives the index of the first that was not taken.
 
         The end of the stream is taken, and nothing behind it. A record may have its line end behind it; one of white
         space alone is none.
         """
         builder, count, structs = self.builder, len(records), self.forms.structs_for(len(records) - at)
-        rest: Any = iter(records[at:] if at else records)  # which tells by its length hint how far it is
+        rest: Any = iter(records)  # which tells by its length hint how far it is
+        rest.__setstate__(at)
         skew = builder.events - at
         while builder.end is None:
             if structs is not None:
@@ -119,7 +120,7 @@ class Recogniser:
         return count - left
 
     def _take_deltas(
-        self, structs: Structs, rest: Any, records: Sequence[bytes], lines: Sequence[int | None], skew: int
+        self, structs: Structs, rest: Any, records: list[bytes], lines: Sequence[int | None], skew: int
     ) -> bool:
         """Take plain delta events, the bulk of any stream, in a loop that does no more than it must.
 

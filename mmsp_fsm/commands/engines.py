@@ -34,9 +34,22 @@ class _Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 def engine_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say who checks."""
-    return click.option(
-        "--jobs", type=_Jobs(), default=1, show_default=True, help="Processes that check; auto: one for each core."
-    )(function)
+    for option in (
+        click.option("--scheduler", metavar="ADDRESS", help="The Dask scheduler, such as tcp://host:8786."),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "dask"]),
+            default="local",
+            show_default=True,
+            help="Who checks: this machine, or the workers of a Dask cluster, which must see every path as it is here. "
+            "Without --scheduler they are --jobs processes of this machine.",
+        ),
+        click.option(
+            "--jobs", type=_Jobs(), default=1, show_default=True, help="Processes that check; auto: one for each core."
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 @contextmanager
@@ -58,6 +71,14 @@ def _engine(
     sources: Iterable[Source | Unreadable], reading: CheckOptions, options: dict[str, Any], seen: Seen
 ) -> Iterator[Result]:
     jobs: int = options["jobs"]
+    scheduler: str | None = options["scheduler"]
+    if options["engine"] == "dask":
+        from mmsp_fsm.engines.cluster import on_cluster
+        from mmsp_fsm.engines.local import cores
+
+        return on_cluster(sources, reading, scheduler, jobs or cores(), seen)
+    if scheduler is not None:
+        raise click.UsageError("--scheduler is that of --engine dask.")
     if jobs == 1:
         from mmsp_fsm.engines.tasks import in_turn
 

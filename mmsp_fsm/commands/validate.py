@@ -39,6 +39,7 @@ def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
         "mmsp-fsm validate recordings/ --format json --extend-select W504",
         "mmsp-fsm validate recordings/ --format sarif > mmsp.sarif",
         "mmsp-fsm validate --jobs auto 'corpus/**/*.jsonl.gz' s3://bucket/corpus",
+        "mmsp-fsm validate --engine dask --scheduler tcp://host:8786 s3://bucket/corpus",
         "curl -N https://server/v1/stream -d @request.json | mmsp-fsm validate -",
     )
     + EXIT_STATUSES,

@@ -11,15 +11,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any
 
 from attrs import define, field
 
+from mmsp_fsm.engines.interrupts import born_deaf
 from mmsp_fsm.engines.parcels import pack, unpack
 from mmsp_fsm.engines.tasks import EngineError, Result, Seen, Task, batches, in_turn, unseen
 from mmsp_fsm.engines.worker import HEADER, work
@@ -30,6 +33,9 @@ AHEAD, AT_ONCE = 32, 2
 """Batches handed out or done for each worker while an earlier one is not; and those that one worker has, so that it
 need not wait for the next.
 """
+
+STILLBORN = 3
+"""Processes, one after another, that may end before they begin."""
 
 HELD = 64 << 20
 """Bytes of results that are held because it is not their turn."""
@@ -110,6 +116,7 @@ class _Batch:
 class _Worker:
     process: Any
     connection: Connection
+    ready: bool = False
     batches: deque[_Batch] = field(factory=deque)
 
 
@@ -124,6 +131,7 @@ class _Pool:
     _waiting: deque[_Batch] = field(factory=deque)  # what was lost, and comes before all else
     _turns: deque[_Batch | Source | Unreadable] = field(factory=deque)
     _held: int = 0
+    _stillborn: int = 0
 
     def run(self, entries: Iterator[list[Task] | Source | Unreadable]) -> Iterator[Result]:
         self._fill(entries)
@@ -189,7 +197,8 @@ class _Pool:
         here, there = context.Pipe()
         process = context.Process(target=work, args=(there, self.options, self.seen is not unseen), daemon=True)
         try:
-            process.start()
+            with born_deaf(), _without_main():
+                process.start()
         except OSError as error:
             raise EngineError(f"no process can be started: {error.strerror or error}") from error
         there.close()
@@ -219,6 +228,9 @@ class _Pool:
             except (EOFError, OSError):
                 self._bury(worker)
                 continue
+            if not message:  # its greeting
+                worker.ready, self._stillborn = True, 0
+                continue
             batch = worker.batches[0]
             self.seen(batch.take(message))
             self._held += len(message) if len(message) > HEADER.size else 0
@@ -231,9 +243,26 @@ class _Pool:
         worker.connection.close()
         worker.process.kill()
         worker.process.join()
+        if not worker.ready:  # nor is that the fault of any source
+            self._stillborn += 1
+            if self._stillborn > STILLBORN:
+                raise EngineError(f"a process ended before it could begin ({_how(worker.process.exitcode)})")
+            self._waiting.extendleft(reversed(worker.batches))
+            return
         batch, *rest = worker.batches
         self._held += batch.lose(_how(worker.process.exitcode))
         self._waiting.extendleft(reversed([*batch.lost, *rest]))
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that is started in here does not run the script of this one once more to know what is in it."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _how(exitcode: int | None) -> str:

@@ -98,13 +98,14 @@ class _Watched(Source):
     """A source that tells how much of it was read."""
 
     seen: Seen = unseen
+    inner: Source | None = None
 
     def open(self) -> BinaryIO:
-        return cast(BinaryIO, _Counted(super().open(), self.seen))
+        return cast(BinaryIO, _Counted(self.inner.open() if self.inner else super().open(), self.seen))
 
 
 def _watched(source: Source, seen: Seen) -> Source:
-    return _Watched(source.name, source.path, source.address, source.part, seen)
+    return _Watched(source.name, source.path, source.address, source.part, seen, source)
 
 
 class _Counted:

@@ -28,9 +28,10 @@ HEAVY, SOON = 128, 0.1
 
 def work(connection: Connection, options: CheckOptions, watched: bool) -> None:
     """Check batches until the connection ends. What ends this process is the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it was not born deaf to Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
+        connection.send_bytes(b"")  # that it began
         while True:
             tasks: list[Task] = unpack(connection.recv_bytes())
             _Sending(connection).batch(tasks, options, watched)

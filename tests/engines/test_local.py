@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -149,7 +150,7 @@ def test_a_source_that_ends_every_process_is_unreadable_and_the_others_are_check
 
 
 def test_workers_that_are_killed_from_outside_at_any_time(corpus):
-    sources = sources_of(corpus) * 3
+    sources = [one for one in sources_of(corpus) * 3 if not one.path.read_bytes().startswith(b"\x1f")]  # a result each
     due = list(in_turn(sources, CheckOptions()))
     got, killed, chance = [], 0, random.Random(3)
     with closing(in_processes(sources, CheckOptions(), 2)) as results:
@@ -226,6 +227,40 @@ def test_no_process_can_be_started(tmp_path, monkeypatch):
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", fail)
     with pytest.raises(EngineError, match=r"^no process can be started: Resource temporarily unavailable$"):
         list(in_processes([Source("a", tmp_path / "a")] * 3, CheckOptions(), 2))
+
+
+def _stillborn(*_):
+    os._exit(3)
+
+
+def test_processes_that_cannot_even_begin_are_nobody_s_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "work", _stillborn)
+    (tmp_path / "a").write_bytes(STREAM)
+    with pytest.raises(EngineError, match=r"^a process ended before it could begin \(exit status 3\)$"):
+        list(in_processes([Source("a", tmp_path / "a")] * 3, CheckOptions(), 2))
+
+
+def test_the_script_of_this_process_is_not_run_once_more(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(STREAM)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('run')\n"
+        "from mmsp_fsm.engines.local import in_processes\n"
+        "from mmsp_fsm.recordings import *\n"
+        "print(len(list(in_processes([*find_sources(['a.jsonl'] * 5)], CheckOptions(), 2))))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"run\n5\n", b"")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes as Linux shows them")
+def test_workers_do_not_hear_ctrl_c_even_while_they_begin(corpus):
+    with closing(in_processes(sources_of(corpus), CheckOptions(), 2)) as results:
+        next(results)
+        for child in multiprocessing.active_children():
+            (blocked,) = re.findall(r"SigBlk:\t(\w+)", Path(f"/proc/{child.pid}/status").read_text())
+            assert int(blocked, 16) & 1 << signal.SIGINT - 1
 
 
 def test_nobody_is_left_behind(corpus):
