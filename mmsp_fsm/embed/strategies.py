@@ -1,10 +1,13 @@
 """Hypothesis strategies of conforming streams and of messages, for the tests of whoever reads or writes MMSP.
 
     from hypothesis import given
-    from mmsp_fsm.embed.strategies import streams
+    from mmsp_fsm.embed.strategies import faults, streams
 
     @given(streams())
     def test_my_client_reads_every_stream(events): ...
+
+    @given(faults(rules=["E3"]))
+    def test_my_client_finds_every_group_that_is_broken_into(faulty): ...  # .events, .lines, .errors
 
 Everything is read from the definition: what it says of a kind (`joins`, `closes`, `header`, ...) decides how a group
 of that kind is made, so a kind added there is generated too. What is generated covers all that a definition allows:
@@ -21,7 +24,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from attrs import define, field
 from hypothesis import strategies as st
@@ -33,6 +36,9 @@ from mmsp_fsm.jsonvalues import whole_characters
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
 from mmsp_fsm.wire import structure, to_base64
+
+if TYPE_CHECKING:
+    from mmsp_fsm.embed.faults.drawing import FaultyStream
 
 Ending = Literal["stop", "error"]
 T = TypeVar("T")
@@ -54,19 +60,36 @@ EXACT = 2**53
 
 
 def streams(
-    definition: Definition | None = None, *, holding: str | None = None, ending: Ending | None = None
+    definition: Definition | None = None,
+    *,
+    holding: str | None = None,
+    times: int = 1,
+    ending: Ending | None = None,
 ) -> SearchStrategy[list[Event]]:
     """Streams that conform and draw no warning, each as a list of events (dicts as `json.loads` gives them).
 
-    `holding` names a kind of which each stream holds at least one closed group; `ending` chooses how the streams end
-    (by default in either way).
+    `holding` names a kind of which each stream holds at least one closed group, or `times` of them next to each other;
+    `ending` chooses how the streams end (by default in either way).
     """
-    return _drawn(definition, holding, ending).map(lambda drawn: drawn.events)
+    return _drawn(definition, holding, ending, times).map(lambda drawn: drawn.events)
 
 
 def messages(definition: Definition | None = None) -> SearchStrategy[UniMessage]:
     """Messages such as a conforming stream leaves behind. The definition's kinds must have their item classes."""
     return _drawn(definition, None, "stop").map(_message_of)
+
+
+def faults(
+    definition: Definition | None = None, *, named: Iterable[str] | None = None, rules: Iterable[str] | None = None
+) -> SearchStrategy[FaultyStream]:
+    """Streams with exactly one fault each: its name, and the errors and warnings that a checker must report of it.
+
+    `named` takes some faults by name, `rules` those that break some rules, by code, name or family. Raises ValueError
+    for a name that no fault has. `mmsp_fsm.embed.faults.drawing` has more.
+    """
+    from mmsp_fsm.embed.faults import drawing
+
+    return drawing.faults(definition, named=named, rules=rules)
 
 
 def streams_with_messages(
@@ -257,13 +280,16 @@ def _fidelity(draw: DrawFn, definition: Definition, fragments: list[dict[str, An
 
 
 @st.composite
-def _drawn(draw: DrawFn, definition: Definition | None, holding: str | None, ending: Ending | None) -> _Drawn:
+def _drawn(
+    draw: DrawFn, definition: Definition | None, holding: str | None, ending: Ending | None, times: int = 1
+) -> _Drawn:
     known = definition if definition is not None else default()
     end = ending if ending is not None else draw(st.sampled_from(("stop", "error")))
     drawn = _Drawn(known)
     taken: dict[str, set[str]] = {name: set() for name in known.kinds}
     groups = [
-        _group(draw, known, kind, taken[kind.name]) for kind in draw(_plans(known, holding, answers=end == "stop"))
+        _group(draw, known, kind, taken[kind.name])
+        for kind in draw(_plans(known, holding, times, answers=end == "stop"))
     ]
     items = [item for group in groups for item in (*group.fragments, group.done)]
     drawn.done_items = [group.done for group in groups]
@@ -271,22 +297,23 @@ def _drawn(draw: DrawFn, definition: Definition | None, holding: str | None, end
     if end == "error":
         broken_off, tail = _failure(draw, known, taken)
         items += broken_off
-    times = _times(draw, known, len(items) + 1)
-    drawn.events = [_delta_event(known, item, time) for item, time in zip(items, times, strict=False)]
+    moments = _times(draw, known, len(items) + 1)
+    drawn.events = [_delta_event(known, item, time) for item, time in zip(items, moments, strict=False)]
     if tail is None:
         seen = {group.kind.name for group in groups}
-        tail = drawn.stop = _stop_event(draw, known, seen, times[-1])
+        tail = drawn.stop = _stop_event(draw, known, seen, moments[-1])
     drawn.events.append(tail)
     return drawn
 
 
 @st.composite
-def _plans(draw: DrawFn, definition: Definition, holding: str | None, answers: bool) -> list[Kind]:
+def _plans(draw: DrawFn, definition: Definition, holding: str | None, times: int, answers: bool) -> list[Kind]:
     """The kinds of a stream's groups, in order. `answers` asks for one that is not hidden."""
     kinds = list(definition.kinds.values())
     plan = draw(st.lists(st.sampled_from(kinds), max_size=3))
-    if holding is not None and all(kind.name != holding for kind in plan):
-        plan.insert(draw(st.integers(0, len(plan))), definition.kinds[holding])
+    if holding is not None and (times > 1 or all(kind.name != holding for kind in plan)):
+        at = draw(st.integers(0, len(plan)))
+        plan[at:at] = [definition.kinds[holding]] * times
     if answers and all(kind.hidden for kind in plan):
         plan.append(draw(st.sampled_from([kind for kind in kinds if not kind.hidden])))
     return plan
