@@ -89,9 +89,15 @@ def _row(definition: Definition, turns: dict[str, Turn], typed: dict[str, Typed]
         by_struct[{"open": of.first, "grow": of.later, "close": of.done}[turn.action]] = turn
         if turn.form.kind.joins == "bytes":
             leads += [style.done_lead if turn.action == "close" else style.lead for style in of.styles]
-    items = Union[tuple(by_struct)] if by_struct else None  # noqa: UP007
+    # Of a union, for where there is none, msgspec would let the tag be absent.
+    legal: Any = (*by_struct, _NoItem)
+    items: Any = Union[legal]  # noqa: UP007
     decode = msgspec.json.Decoder(_event(definition, "delta", items)).decode
     return StructRow(by_struct, hollow_decoder(decode, leads) if leads else decode)
+
+
+class _NoItem(msgspec.Struct, tag_field="type", tag=""):
+    """No item has this type."""
 
 
 # ── Items ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,14 +137,13 @@ def _struct(name: str, entries: list[tuple[Any, ...]], **options: Any) -> type[m
 
 
 def _event(definition: Definition, event_type: str, item: Any) -> type[msgspec.Struct]:
-    entries, tag = [], {}
+    entries = []
     for entry in definition.event.field:
         presence = entry.delta if event_type == "delta" else entry.stop
-        if entry.holds == "event_type":
-            tag = {"tag_field": entry.name, "tag": event_type}
-        else:
-            entries.append((entry.name, _field_type(definition, entry, presence, item)))
-    return _struct(f"{event_type}_event", entries, **tag)
+        # No tag: where there is no union, msgspec would let the tag be absent.
+        holds = Literal[event_type] if entry.holds == "event_type" else _field_type(definition, entry, presence, item)
+        entries.append((entry.name, holds))
+    return _struct(f"{event_type}_event", entries)
 
 
 def _field_type(definition: Definition, entry: EventField, presence: Presence | None, item: Any) -> Any:

@@ -146,7 +146,8 @@ def variations(events: list[Any], choose: random.Random) -> Iterator[list[bytes]
 
 def main() -> None:
     """Run until so many events have been taken both ways."""
-    from mutators import MUTATORS, NotApplicable, RandomChoices, Stream
+    from mmsp_fsm.embed.faults import MUTATORS
+    from mmsp_fsm.embed.faults.basics import NotApplicable, RandomChoices, Stream
 
     due, seed = (int(word) for word in [*sys.argv[1:], "1000000", "1"][:2])
     choose, taken, number = random.Random(seed), 0, 0

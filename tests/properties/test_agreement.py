@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,13 @@ import pytest
 from agreement import accepted, checked, disagreements, one_by_one, variations, written
 from hypothesis import given
 from hypothesis import strategies as st
-from mutators import MUTATORS, NotApplicable, Stream
-from test_laws import DEFINITION, Draws, in_utf8
+from test_laws import DEFINITION, in_utf8
 
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.contents import Contents
+from mmsp_fsm.embed.faults import MUTATORS
+from mmsp_fsm.embed.faults.basics import NotApplicable, Stream
+from mmsp_fsm.embed.faults.drawing import Draws, suiting
 from mmsp_fsm.embed.strategies import streams
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.recogniser import Recogniser
@@ -53,9 +57,9 @@ def test_the_passes_agree_on_what_conforms(events: list[dict[str, Any]], data: s
 def test_the_passes_agree_on_what_is_broken(data: st.DataObject) -> None:
     """One mutation of a conforming stream, and a few bytes damaged besides."""
     mutator = data.draw(st.sampled_from(MUTATORS))
-    events: list[Any] = data.draw(streams(holding=mutator.holding, ending=mutator.ending))  # type: ignore[arg-type]
+    events: list[Any] = data.draw(suiting(mutator))
     with suppress(NotApplicable):
-        events, _ = mutator.make(Stream.of(events), Draws(data))
+        events, _ = mutator.make(Stream.of(events), Draws(data.draw))
     assert list(disagreements(events)) == []
     for records in variations(events, data.draw(st.randoms(use_true_random=False))) if events else ():
         assert list(disagreements(records)) == []
@@ -76,6 +80,68 @@ def test_the_passes_agree_on_cases(case: dict[str, Any]) -> None:
 def test_the_passes_agree_on_examples(example: Any) -> None:
     records = records_of(example.text.encode(), example.format)
     assert list(disagreements(records, Limits(**example.limits))) == []
+
+
+OTHERS = [None, True, 0, -1, 1.5, "", "x", [], [1], {}, {"a": 1}, 10**30, "delta", "stop", "assistant"]
+"""What is put in the place of each value of an event."""
+
+
+def edits(value: Any) -> Iterator[Any]:
+    """`value` with one part absent, moved, doubled, or another in its place."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            rest = {name: inner for name, inner in value.items() if name != key}
+            yield rest
+            yield {**rest, key: one}
+            yield {**value, key + "x": one}
+            for other in [*OTHERS, *edits(one)]:
+                yield {**value, key: other}
+    elif isinstance(value, list):
+        yield value + value
+        for number, one in enumerate(value):
+            yield value[:number] + value[number + 1 :]
+            for other in [*OTHERS, *edits(one)]:
+                yield [*value[:number], other, *value[number + 1 :]]
+
+
+def every_kind() -> list[dict[str, Any]]:
+    """A stream with a group of each kind, of two fragments where it may have them."""
+    contents: dict[str, list[Any]] = {"text": ["a", "b"], "bytes": [b"ab", b"c"], "whole": [[1, 2.5]]}
+    items: list[dict[str, Any]] = []
+    for kind in DEFINITION.kinds.values():
+        pieces = ['{"a": [', "1]}"] if kind.closes else contents[kind.joins]
+        for number, piece in enumerate(pieces):
+            header = {one.name: "" if number and one.later == "empty" else "audio/x" for one in kind.header}
+            items.append({"type": kind.delta, kind.grows: piece, **header})
+        closed = {"a": [1]} if kind.closes else pieces[0] if kind.joins == "whole" else type(pieces[0])().join(pieces)
+        header = {one.name: "audio/x" for one in kind.header}
+        items.append({"type": kind.done, kind.grows: closed, **header, "fidelity": {}})
+    common = {"role": "assistant", "created_at": 1_700_000_000_000}
+    deltas: list[dict[str, Any]] = [
+        {**common, "event_type": "delta", "content_items": [item], "usage_metadata": None, "finish_reason": None}
+        for item in items
+    ]
+    usage = dict.fromkeys(DEFINITION.usage.counts, 1)
+    stop = {**common, "event_type": "stop", "content_items": [], "usage_metadata": usage, "finish_reason": "tool_call"}
+    return [*deltas, stop]
+
+
+WHOLE = every_kind()
+
+
+def _as_text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+@pytest.mark.parametrize("place", range(len(WHOLE)))
+def test_the_passes_agree_on_every_part_of_every_event(place: int) -> None:
+    """Each value of each event absent, doubled or another, as values and as bytes, as dicts and as structs."""
+    assert checked(WHOLE, one_by_one, recognise=False).diagnostics == ()
+    assert StreamChecker()._passes.forms.structs_for(1000) is not None
+    for event in edits(WHOLE[place]):
+        records = [*WHOLE[:place], event, *WHOLE[place + 1 :]]
+        assert list(disagreements(records)) == []
+        assert list(disagreements([json.dumps(one, default=_as_text).encode() for one in records])) == []
 
 
 @pytest.mark.parametrize(
