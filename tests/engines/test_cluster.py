@@ -91,7 +91,7 @@ def test_the_results_are_those_of_one(corpus, workers):
 
 def test_a_worker_that_is_killed_midway_costs_no_stream_and_doubles_none(tmp_path, workers):
     address, processes = workers
-    (tmp_path / "a.jsonl").write_bytes((json.dumps(t("a" * 50)).encode() + b"\n") * 1500 + FAULTY)  # some 50 ms each
+    (tmp_path / "a.jsonl").write_bytes((json.dumps(t("a" * 50)).encode() + b"\n") * 40_000 + FAULTY)  # some 50 ms each
     sources = [Source(str(number), tmp_path / "a.jsonl") for number in range(80)]
     due = next(in_turn(sources[:1], CheckOptions()))
     got = []
