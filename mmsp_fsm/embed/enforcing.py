@@ -246,8 +246,9 @@ class AsyncEnforcedStream(_Enforced[T, AsyncGenerator[T, None]]):
 def _pass_on(stream: Iterable[T], watch: Watch) -> Generator[T, None, None]:
     if watch.begun:
         return
-    watch.begun = True
+    watch.begun = watch.left = True  # left, in case there is no iterator to be had
     iterator = iter(stream)
+    watch.left = False
     pull, feed = iterator.__next__, watch.feeder()
     try:
         while True:
@@ -274,8 +275,9 @@ def _pass_on(stream: Iterable[T], watch: Watch) -> Generator[T, None, None]:
 async def _pass_on_async(stream: AsyncIterable[T], watch: Watch) -> AsyncGenerator[T, None]:
     if watch.begun:
         return
-    watch.begun = True
+    watch.begun = watch.left = True  # left, in case there is no iterator to be had
     iterator = aiter(stream)
+    watch.left = False
     pull, feed = iterator.__anext__, watch.feeder()
     try:
         while True:

@@ -82,9 +82,9 @@ def mmsp_streams(request: pytest.FixtureRequest) -> Streams:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Judge a test's streams when its function is done, as part of the test."""
     __tracebackhide__ = True
-    if any(mark.kwargs.get("watch") for mark in item.iter_markers("mmsp")):
-        _streams(item).watch_all()
     try:
+        if any(mark.kwargs.get("watch") for mark in item.iter_markers("mmsp")):
+            _streams(item).watch_all()
         result = yield
     except BaseException:
         streams = item.stash.get(STREAMS, None)

@@ -603,3 +603,14 @@ def test_a_coroutine_is_to_be_awaited_first():
     with pytest.raises(TypeError, match="awaited first"):
         mmsp_fsm.enforce(coroutine)
     coroutine.close()
+
+
+def test_a_stream_that_gives_no_iterator_was_left():
+    class Broken:
+        def __iter__(self):
+            raise ConnectionError
+
+    checked = mmsp_fsm.enforce(Broken())
+    with pytest.raises(ConnectionError):
+        list(checked)
+    assert (checked.report.events, checked.report.errors) == (0, 0)
