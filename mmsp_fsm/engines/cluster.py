@@ -122,6 +122,10 @@ def _client(distributed: Any, scheduler: str | None, jobs: int) -> Iterator[Any]
                     one.close(timeout=CONNECT)
 
 
+TRIES = 3
+"""How often a source is handed out alone before it is to blame for the workers that end."""
+
+
 @define(eq=False)
 class _Batch:
     """A batch that was handed out, and the future of its answer."""
@@ -175,17 +179,21 @@ class _Run:
         except Exception as error:
             raise EngineError(f"the scheduler is lost: {error}") from error
 
-    def _answer(self, batch: _Batch) -> Iterator[Result]:
-        """The results of a batch. Where it ended one worker after another, each of its sources is checked alone."""
+    def _answer(self, batch: _Batch, tried: int = 1) -> Iterator[Result]:
+        """The results of a batch. Where it ended one worker after another, each of its sources is checked alone.
+
+        One after the other, and more than once: the scheduler blames whatever a worker had that ended.
+        """
         try:
             answer: _Answer = unpack(self._wait(batch.future))
         except self.distributed.KilledWorker:
-            if len(batch.tasks) == 1:
+            alone = len(batch.tasks) == 1
+            if alone and tried == TRIES:
                 message = "the workers that checked it ended, one after another; it may take more memory than there is"
                 yield Unreadable(batch.tasks[0].source.name, message)
                 return
-            for alone in [self._hand([task]) for task in batch.tasks]:
-                yield from self._answer(alone)
+            for task in batch.tasks:
+                yield from self._answer(self._hand([task]), tried + 1 if alone else 1)
             return
         self.seen(answer.read)
         yield from answer.results

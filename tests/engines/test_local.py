@@ -162,9 +162,11 @@ def test_workers_that_are_killed_from_outside_at_any_time(corpus):
                 killed += 1
     assert killed == 5
     # Who killed knows nothing of turns: a source that was met twice is said to be unreadable, all others are equal.
-    assert len(got) == len(due)
-    assert all(one == other or "ended twice (SIGKILL)" in one.message for one, other in zip(got, due, strict=True))
-    assert sum(one != other for one, other in zip(got, due, strict=True)) <= 2
+    blamed = [one for one in got if isinstance(one, Unreadable) and "ended twice (SIGKILL)" in one.message]
+    rest = iter(due)
+    assert all(one in rest for one in got if one not in blamed), "in order, none twice"
+    assert len(blamed) <= 2
+    assert len(due) - len(blamed) <= len(got) - len(blamed) <= len(due)
 
 
 @frozen
