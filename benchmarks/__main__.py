@@ -194,9 +194,10 @@ def growth(folder: Path, events: int) -> Iterator[Row]:
         wall, memory = whole_process(COMMAND, "validate", "--format", "jsonl", "--split", "stop", str(path))
         figure = f"{wall / size * 1000:.1f} ms a MB, {memory:.0f} MB of memory"
         yield f"{size:,} MB of many streams", "", "under 150 MB, the same for all", figure
-    path = str(folder / f"{sizes[-1]}.jsonl")
-    one, _ = whole_process(COMMAND, "validate", "--format", "jsonl", "--split", "stop", path)
-    two, _ = whole_process(COMMAND, "validate", "--format", "jsonl", "--split", "stop", "--jobs", "2", path)
+    corpus_of_four = [str(folder / f"{sizes[-1]}.jsonl")] * 4
+    split = ("validate", "--format", "jsonl", "--split", "stop")
+    one, _ = whole_process(COMMAND, *split, *corpus_of_four)
+    two, _ = whole_process(COMMAND, *split, "--jobs", "2", *corpus_of_four)
     gain = busy_gain(2)
     yield (
         "`--jobs 2` on one file",

@@ -7,9 +7,9 @@ machine, and hands back at the next clean boundary. No record is read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from attrs import frozen
+from attrs import define
 
 from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Definition
@@ -21,7 +21,6 @@ from mmsp_fsm.jsonvalues import WHITE, NotJsonError, decode_record, plain, type_
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
-from mmsp_fsm.machine import Machine
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, UniMessage, UsageMetadata
 from mmsp_fsm.reader import RecordReader
 from mmsp_fsm.recogniser import Recogniser, bare
@@ -29,6 +28,9 @@ from mmsp_fsm.signs import ItemView, Sign
 from mmsp_fsm.steps import Step, model_item
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
+
+if TYPE_CHECKING:
+    from mmsp_fsm.machine import Machine
 
 
 class StreamChecker:
@@ -252,13 +254,23 @@ def _done_item(item: ItemView | DoneItem) -> DoneItem:
     return item if not isinstance(item, ItemView) else cast(DoneItem, model_item(item))
 
 
-@frozen
+@define(eq=False)
 class _Passes:
     """What the two passes are made of; it holds no stream's state, so that all streams of a definition share it."""
 
-    machine: Machine
+    definition: Definition
     forms: Forms
     rules: frozenset[str]
+    _machine: Machine | None = None
+
+    @property
+    def machine(self) -> Machine:
+        """The machine, made when something is to be explained: many a run needs none, nor what it is made of."""
+        if self._machine is None:
+            from mmsp_fsm.machine import Machine
+
+            self._machine = Machine(self.definition)
+        return self._machine
 
 
 _PASSES: dict[int, _Passes] = {}
@@ -266,8 +278,6 @@ _PASSES: dict[int, _Passes] = {}
 
 def _passes(definition: Definition) -> _Passes:
     passes = _PASSES.get(id(definition))
-    if passes is None or passes.machine.definition is not definition:
-        passes = _PASSES[id(definition)] = _Passes(
-            Machine(definition), make_forms(definition), definition.default_rules
-        )
+    if passes is None or passes.definition is not definition:
+        passes = _PASSES[id(definition)] = _Passes(definition, make_forms(definition), definition.default_rules)
     return passes

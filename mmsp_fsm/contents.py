@@ -37,7 +37,7 @@ class Contents:
 
     def __init__(self, limits: Limits, internal: tuple[str, ...]) -> None:
         self._limits = limits
-        self._internal = internal
+        self._internal = frozenset(internal)
         self._deepest = limits.nesting - AROUND
         self._raw: bytes | None = None  # the fidelity that was read last, which the done item repeats
         self._fidelity: dict[str, Any] = {}
@@ -72,7 +72,7 @@ class Contents:
         return self._checked(self._plain(value))
 
     def _checked(self, fidelity: dict[str, Any]) -> dict[str, Any]:
-        if any(name in fidelity for name in self._internal):
+        if not self._internal.isdisjoint(fidelity):
             raise ValueError
         return fidelity
 

@@ -6,16 +6,18 @@ must hold. What is here is the order of these, and what counts as one fault.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mmsp_fsm.builders import Place
 from mmsp_fsm.definition import Cell, Definition
 from mmsp_fsm.diagnostics import Diagnostic
 from mmsp_fsm.ledger import Ledger
-from mmsp_fsm.machine import Machine
 from mmsp_fsm.reader import RecordReader
 from mmsp_fsm.signs import Finding, Reading, Sign
 from mmsp_fsm.streambuilder import Move, StreamBuilder
+
+if TYPE_CHECKING:
+    from mmsp_fsm.machine import Machine
 
 
 class Explainer:

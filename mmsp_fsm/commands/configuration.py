@@ -7,7 +7,6 @@ The nearest file counts, from the current folder upwards, and the command line c
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +176,8 @@ def _checked(file: _File, ctx: click.Context) -> dict[str, Any]:
     values = {}
     for key, value in file.values.items():
         if key not in keys:
+            from difflib import get_close_matches
+
             near = get_close_matches(key.replace("_", "-"), keys, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; the keys are {', '.join(sorted(keys))}"
             if key == TABLE[0] and not file.table:
