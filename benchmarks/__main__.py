@@ -200,7 +200,7 @@ def growth(folder: Path, events: int) -> Iterator[Row]:
     two, _ = whole_process(COMMAND, *split, "--jobs", "2", *corpus_of_four)
     gain = busy_gain(2)
     yield (
-        "`--jobs 2` on one file",
+        f"`--jobs 2`, four times {sizes[-1]:,} MB",
         f"two busy processes: {gain:.2f} x",
         "at least 0.9 x of that",
         times(one / two / gain),
