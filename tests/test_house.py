@@ -24,7 +24,7 @@ MODULES = {
     ".".join(("mmsp_fsm", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-ROOMS = ("recordings", "embed", "reference", "output", "engines", "commands")
+ROOMS = ("recordings", "embed", "reference", "output", "engines", "probing", "commands")
 """The outer rooms; with what uses them they know the core, and the core does not know them."""
 
 EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs", ".selection")}
@@ -122,6 +122,7 @@ def test_each_library_is_behind_its_door():
         "rich": ("cli", "commands", "output"),
         "fsspec": ("recordings",),
         "distributed": ("engines",),
+        "httpx": ("probing",),
     }.items():
         for module in importers(library):
             assert module.split(".")[1] in rooms, f"{module} imports {library}"

@@ -127,6 +127,10 @@ class Renderer:
         """The line for a source that could not be read."""
         return self._styled("error", "error") + f": {self._visible(one.source)}: {self._visible(one.message)}"
 
+    def complaint(self, sentence: str) -> str:
+        """The line for what keeps a command from its work."""
+        return self._styled("error", "error") + f": {self._visible(sentence)}"
+
     def step(self, record: Record, step: Step) -> Iterator[str]:
         """The lines of one event of a trace: each move, and below them what is wrong."""
         where = f"{step.event:>5} " if record.line is None else f"{step.event:>5} {'line ' + str(record.line):<9}"
@@ -136,6 +140,10 @@ class Renderer:
             where = " " * len(where)
         for diagnostic in step.diagnostics:
             yield self._trace_line(diagnostic)
+
+    def heading(self, name: str) -> str:
+        """A name that begins a part of something longer."""
+        return self._styled("bold", self._visible(name))
 
     def ending(self, report: StreamReport) -> Iterator[str]:
         """The last lines of a trace: what was wrong only at the end, and the verdict."""
