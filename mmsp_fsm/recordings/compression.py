@@ -45,14 +45,17 @@ class Unpacked:
     that it is torn, corrupt or none that can be read; what was read before is sound, or the best there is. Not more
     than a step's output and the format's window is held, whatever the archive would grow to. Raises what reading
     `file` raises.
+
+    Where the recording does not begin with `file` (it is a part of one), it is taken as it is: what an archive begins
+    with is there like any other bytes.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, *, begins: bool = True) -> None:
         self.fault: str | None = None
         self._file = file
         self._raw = RawReader(file)
-        self.is_plain = False
-        self._chunks = self._open()
+        self.is_plain = not begins
+        self._chunks = self._open() if begins else self._rest()
         self._chunk, self._at = b"", 0  # the chunk that is being given, and what of it was
 
     def read1(self, size: int = CHUNK) -> bytes:

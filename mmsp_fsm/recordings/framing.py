@@ -78,7 +78,12 @@ def one_by_one(found: Iterable[Batch | Record]) -> Iterator[Record]:
             continue
         for data, line in zip(one.records, one.lines, strict=True):
             if data.strip(WHITE):
-                yield Record(data.removesuffix(b"\n").removesuffix(b"\r"), line)
+                yield Record(_bare(data), line)
+
+
+def _bare(line: bytes) -> bytes:
+    """A line without its line end, of which a CR is the first half."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def batched(records: Iterable[Record]) -> Iterator[Batch | Record]:
@@ -179,11 +184,12 @@ class JsonLines:
             yield Batch(lines, range(first, self.line))
             return
         ended = len(lines[0]) == size  # else it is cut, and its end is not there to be looked at
-        bare = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
-        sizes = [len(bare[0]) if ended else size, *map(len, bare[1:])]
+        sizes = [len(_bare(line)) for line in lines]
+        sizes[0] = sizes[0] if ended else size
+        # What can be read keeps its line end here, too: who takes it off does so once.
         yield from batched(
-            Record(line[:SHOWN], number, _too_long(self.limits)) if length > limit else Record(line, number)
-            for number, (line, length) in enumerate(zip(bare, sizes, strict=True), first)
+            Record(_bare(line)[:SHOWN], number, _too_long(self.limits)) if length > limit else Record(line, number)
+            for number, (line, length) in enumerate(zip(lines, sizes, strict=True), first)
         )
 
 

@@ -30,7 +30,8 @@ class Recording:
     """One recording being read: an iterator of its records, and what only its end can tell.
 
     `format` overrides what the content tells; `suffix` settles a tie. Raises OSError where the file cannot be read,
-    TypeError where it gives anything but bytes. A byte order mark is dropped where the recording `begins` with `file`.
+    TypeError where it gives anything but bytes. Where the recording does not begin with `file`, its first bytes tell
+    nothing: neither a byte order mark, nor an archive, nor a format, which is then to be given.
     """
 
     def __init__(
@@ -43,10 +44,12 @@ class Recording:
         format: Format | None = None,
         begins: bool = True,
     ) -> None:
-        self._file = Unpacked(file)
-        self._begins = begins
+        self._file = Unpacked(file, begins=begins)
         self._nesting = limits.nesting
-        self._head, self.format = self._read_head(suffix, format)
+        if begins or format is None:
+            self._head, self.format = self._read_head(suffix, format)
+        else:
+            self._head, self.format = b"", format
         self._marker = definition.recording.done_marker.encode()
         self._framing: Framing = self._make_framing(limits)
 
@@ -110,7 +113,7 @@ class Recording:
             told = teller.look(head)
             if format is not None and len(head) >= len(BOM):
                 break
-        return bytes(head.removeprefix(BOM) if self._begins else head), format or told or teller.settle(head)
+        return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
 
 
 def feed_recording(

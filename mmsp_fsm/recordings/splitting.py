@@ -6,6 +6,7 @@ and may be interleaved. Only so many of a log are kept open.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,9 @@ from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed_from, finish
 
 Key = str | int | None
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
+"""An index into an array as RFC 6901 writes it; no array is so long that it needs more digits."""
 
 
 def split_by_end(recording: Recording, new_checker: Callable[[], StreamChecker]) -> Iterator[StreamReport]:
@@ -127,7 +131,7 @@ def _at(value: Any, pointer: str) -> Any:
     """What a pointer leads to in a value. Raises LookupError where it leads nowhere."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and name.isdecimal():
+        if isinstance(value, list) and _INDEX.fullmatch(name):
             value = value[int(name)]
         elif isinstance(value, dict):
             value = value[name]

@@ -176,7 +176,9 @@ PIECES = st.sampled_from(
         b"\n\n",
         b"\r",
         b"\r\n",
+        b"\r\r\n",
         b" ",
+        b"x",
         b"x" * 30,
         b"data",
         b"data: ",
@@ -223,6 +225,14 @@ def test_nothing_is_no_record(kind):
 
 def test_jsonl_drops_one_cr_before_the_line_end():
     assert read("jsonl", A + b"\r\n" + B + b"\r\r\n" + C + b"\r") == [(A, 1), (B + b"\r", 2), (C, 3)]
+
+
+@pytest.mark.parametrize("limit", range(1, 8))
+def test_jsonl_drops_one_cr_near_the_limit_too(limit):
+    for data in (b"x\r\r\n", b"x\r\r\nx\r\r\n", b"xx\r\r\r\n1\r\r\n", b"x\r\r", b"x\n\n\r\r\n"):
+        lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in data.split(b"\n")]
+        due = [line for line in lines if line.strip() or len(line) > limit]
+        assert [one[0] for one in read("jsonl", data, limit)] == due
 
 
 def test_jsonl_ends_no_line_at_a_lone_cr():

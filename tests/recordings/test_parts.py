@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from mmsp_fsm.recordings import CheckOptions, Source, check_source
 from mmsp_fsm.recordings import parts as module
+from mmsp_fsm.recordings.codecs import CODECS, STRANGERS
 from mmsp_fsm.recordings.parts import joined, parts_of
+from mmsp_fsm.recordings.sources import Part
 from mmsp_fsm.runs import NoStreams
 
 BASE = 1_760_000_000_000
@@ -60,6 +62,23 @@ def test_parts_say_what_the_whole_says(tmp_path_factory, lines, count, end):
     if len(parts) > 1:
         assert b"".join(data[one.part.start : one.part.end] for one in parts) == data
         assert [one.part.last for one in parts] == [False] * (len(parts) - 1) + [True]
+
+
+MAGICS = [magic for codec in CODECS for magic in codec.magics] + list(STRANGERS.values())
+
+
+@pytest.mark.parametrize("magic", [*MAGICS, b"\xef\xbb\xbf", b"data: ", b"[", b"\0" * 257 + b"ustar"])
+def test_what_a_part_begins_with_is_no_archive_and_no_format(tmp_path, magic):
+    """A line inside a recording may begin like an archive: it is broken, and the recording goes on."""
+    stream = LINES[0] + b"\n" + LINES[2] + b"\n" + LINES[3] + b"\n"
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(stream + magic + b"x" * 40 + b"\n" + 9 * stream)
+    whole = list(check_source(Source("a", path), OPTIONS))
+    assert len(whole) == 10
+    parts = [Part(0, len(stream), False), Part(len(stream), path.stat().st_size, True)]
+    found = [one for part in parts for one in check_source(Source("a", path, part=part), OPTIONS)]
+    assert list(joined(found)) == whole
+    assert cut(path, 9)[1] == whole
 
 
 def test_many_streams_are_cut_about_evenly(tmp_path):

@@ -224,6 +224,23 @@ def test_pointers_lead_anywhere(check):
     assert told(found) == [("k", "stopped", [])]
 
 
+@pytest.mark.parametrize("index", ["٣", "٠", "00", "01", "-", "-0", "+0", " 0", "0x0", "1", "³", "", "9" * 4400])
+def test_an_index_that_json_pointers_do_not_know_leads_nowhere(check, index):
+    """RFC 6901: an index is ASCII digits without a leading zero; however long, it is no number to be computed."""
+    rows = [{"request": ["a"], "events": [one]} for one in ONE]
+    found = check(jsonl(*rows), split="key", stream_key=f"/request/{index}", event="/events/0")
+    assert [(one.stream, one.verdict) for one in found] == [(None, "violating")]
+    found = check(jsonl(*rows), split="key", stream_key="/request/0", event=f"/events/{index}")
+    assert [(one.stream, one.verdict) for one in found] == [("a", "violating")]
+    assert {d.code for d in found[0].diagnostics} == {"E101"}
+
+
+def test_a_name_of_digits_is_a_name(check):
+    rows = [{"٣": {"007": "a"}, "9" * 4400: one} for one in ONE]
+    found = check(jsonl(*rows), split="key", stream_key="/٣/007", event="/" + "9" * 4400)
+    assert told(found) == [("a", "stopped", [])]
+
+
 def test_the_event_may_be_the_whole_line(check):
     rows = [one | {"request": "r"} for one in ONE]
     found = check(jsonl(*rows), split="key", stream_key="/request", event="")
