@@ -1,6 +1,6 @@
 """The grammar as attrs classes: what `grammar/mmsp.toml` and `grammar/rules.toml` say. Everything else asks this.
 
-The comments in mmsp.toml say what each word means. `mmsp_fsm.loading` makes a `Definition` of those files.
+The comments in mmsp.toml say what each word means. `mmsp_fsm.written` makes a `Definition` of those files.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ class Grammar:
 
 @frozen
 class Definition(Grammar):
-    """The grammar of one protocol and its rules, expanded, complete and checked. `mmsp_fsm.loading` makes it."""
+    """The grammar of one protocol and its rules, expanded, complete and checked. `mmsp_fsm.loading` gives it."""
 
     states: dict[str, State]
     symbols: dict[str, Symbol]

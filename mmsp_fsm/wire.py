@@ -6,6 +6,8 @@
 - Objects that the protocol does not look into (`fidelity`, a call's arguments) and vectors pass through as they
   stand. cattrs' own JSON preset would write bytes as base85.
 
+cattrs is imported when the first object is converted: a verdict needs none.
+
 Protocol, "Items" and "On the wire".
 """
 
@@ -14,15 +16,15 @@ from __future__ import annotations
 import binascii
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import pybase64
 from attrs import fields
-from cattrs import BaseValidationError, Converter
-from cattrs.gen import make_dict_unstructure_fn, override
 
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, Item, UniEvent, UniMessage
-from mmsp_fsm.structuring import faults, strict_converter
+
+if TYPE_CHECKING:
+    from cattrs import Converter
 
 T = TypeVar("T")
 
@@ -76,6 +78,10 @@ def structure(value: object, into: type[T]) -> T:
 
     Only the shape is looked at; whether a stream conforms is the checker's to say.
     """
+    from cattrs import BaseValidationError
+
+    from mmsp_fsm.structuring import faults
+
     try:
         return _converter(base64=True).structure(value, into)
     except (BaseValidationError, ValueError, TypeError, AttributeError) as error:
@@ -84,6 +90,8 @@ def structure(value: object, into: type[T]) -> T:
 
 @cache
 def _converter(base64: bool) -> Converter:
+    from mmsp_fsm.structuring import strict_converter
+
     converter = strict_converter()
     converter.register_structure_hook(bytes, _bytes)
     converter.register_unstructure_hook(bytes, to_base64 if base64 else lambda data: data)
@@ -97,6 +105,8 @@ def _converter(base64: bool) -> Converter:
 
 
 def _with_type(converter: Converter, item: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    from cattrs.gen import make_dict_unstructure_fn, override
+
     optional: dict[str, Any] = {f.name: override(omit_if_default=True) for f in fields(item) if f.default is None}
     fields_of = make_dict_unstructure_fn(item, converter, **optional)
     return lambda value: {"type": item.type, **fields_of(value)}

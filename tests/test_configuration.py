@@ -175,8 +175,6 @@ def test_no_file_no_toml(folder):
 
     code = (
         "import sys; sys.argv = ['mmsp-fsm', 'validate', '-q', 'good.jsonl']\n"
-        "from mmsp_fsm.loading import default; default()\n"
-        "del sys.modules['tomllib']\n"
         "from mmsp_fsm.cli import main\n"
         "try: main()\n"
         "except SystemExit: print('tomllib' in sys.modules)"

@@ -17,7 +17,8 @@ import pytest
 import mmsp_fsm
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.definition import Joins
-from mmsp_fsm.loading import build, default, grammar_folder
+from mmsp_fsm.loading import default, grammar_folder
+from mmsp_fsm.written import build
 
 PACKAGE = Path(mmsp_fsm.__file__).parent
 MODULES = {
@@ -113,7 +114,7 @@ def importers(library):
 
 def test_each_library_is_behind_its_door():
     assert importers("transitions") == {"mmsp_fsm.machine"}
-    assert importers("cattrs") <= {"mmsp_fsm.structuring", "mmsp_fsm.loading", "mmsp_fsm.wire"}
+    assert importers("cattrs") <= {"mmsp_fsm.structuring", "mmsp_fsm.written", "mmsp_fsm.wire"}
     for library, rooms in {
         "pygraphviz": ("reference",),
         "hypothesis": ("embed",),

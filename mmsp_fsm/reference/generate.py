@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mmsp_fsm.definition import Definition
-from mmsp_fsm.loading import load
+from mmsp_fsm.loading import PACKED, load
 from mmsp_fsm.reference.colours import LIGHT
 from mmsp_fsm.reference.diagrams import diagrams
 from mmsp_fsm.reference.dot import dot
 from mmsp_fsm.reference.drawing import draw, no_address
 from mmsp_fsm.reference.ebnf import ebnf_source
 from mmsp_fsm.reference.model_source import model_source
+from mmsp_fsm.reference.packing import packed
 
 MEND = "make generate"
 """The command that mends drift."""
@@ -31,6 +32,7 @@ LONGEST_DIFF = 20
 def generated(definition: Definition, root: Path) -> Iterator[tuple[Path, str]]:
     """Each generated text file: its path, and what it must hold."""
     grammar = root / "grammar" / "mmsp.ebnf"
+    yield grammar.with_name(PACKED), packed(definition, grammar.parent)
     yield grammar, ebnf_source(grammar.read_text(encoding="utf-8"), definition)
     yield root / "mmsp_fsm" / "model.py", model_source(definition)
     for picture in diagrams(definition):

@@ -11,7 +11,8 @@ import mmsp_fsm
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.embed.faults.drawing import names
 from mmsp_fsm.embed.strategies import faults, streams
-from mmsp_fsm.loading import build, default, grammar_folder
+from mmsp_fsm.loading import default, grammar_folder
+from mmsp_fsm.written import build
 
 QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 

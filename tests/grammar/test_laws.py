@@ -14,7 +14,8 @@ import pytest
 
 from mmsp_fsm.definition import Action, Predicate, Property
 from mmsp_fsm.errors import DefinitionError
-from mmsp_fsm.loading import build, default, grammar_folder, load
+from mmsp_fsm.loading import default, grammar_folder, load
+from mmsp_fsm.written import build
 
 FOLDER = Path(__file__).parents[2] / "grammar"
 GRAMMAR = tomllib.loads((FOLDER / "mmsp.toml").read_text(encoding="utf-8"))

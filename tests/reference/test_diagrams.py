@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mmsp_fsm.commands.diagram import VIEWS as OFFERED
-from mmsp_fsm.loading import build, default, grammar_folder
+from mmsp_fsm.loading import default, grammar_folder
 from mmsp_fsm.reference import drawing
 from mmsp_fsm.reference.cards import builders_view, events_view
 from mmsp_fsm.reference.colours import DARK, LIGHT
@@ -21,6 +21,7 @@ from mmsp_fsm.reference.folding import ANY, by_legal_cells, by_properties, folds
 from mmsp_fsm.reference.mermaid import mermaid
 from mmsp_fsm.reference.picture import Edge, Line, Node, Picture
 from mmsp_fsm.reference.views import group_view, stream_view, violations_view
+from mmsp_fsm.written import build
 
 ROOT = Path(__file__).parents[2]
 D = default()
