@@ -19,7 +19,7 @@ KEPT = 1 << 16
 """Bytes of a record that a diagnostic keeps, so that a stream's diagnostics take little memory whatever they show."""
 
 
-@define
+@define(eq=False)
 class Ledger:
     """The diagnostics of one stream: the first errors and the first warnings are kept, all are counted.
 

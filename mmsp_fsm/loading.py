@@ -19,11 +19,12 @@ GRAMMAR, CATALOGUE, PACKED = "mmsp.toml", "rules.toml", "definition.json"
 """The files of the grammar's folder: two written by hand, and the definition that was made of them."""
 
 
-@frozen(kw_only=True)
-class Packed(Grammar):
+@frozen
+class Packed:
     """A definition as JSON can hold it, and of which bytes of each file it was made: how many, and their checksum."""
 
     made_of: dict[str, tuple[int, int]]
+    grammar: Grammar
     states: dict[str, State]
     symbols: dict[str, Symbol]
     cells: tuple[Cell, ...]
@@ -60,8 +61,13 @@ def unpacked(folder: Path) -> Definition | None:
         return None
     if packed.made_of != made_of(folder):
         return None
-    content = {field.name: getattr(packed, field.name) for field in fields(Definition)}
-    return Definition(**content | {"cells": {(cell.state, cell.symbol): cell for cell in packed.cells}})
+    return Definition(
+        **{field.name: getattr(packed.grammar, field.name) for field in fields(Grammar)},
+        states=packed.states,
+        symbols=packed.symbols,
+        cells={(cell.state, cell.symbol): cell for cell in packed.cells},
+        rules=packed.rules,
+    )
 
 
 def made_of(folder: Path) -> dict[str, tuple[int, int]]:

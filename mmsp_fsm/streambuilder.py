@@ -52,7 +52,7 @@ class Move:
         return self.sign.item
 
 
-@define
+@define(eq=False)
 class Books:
     """The groups that were left open: their late items are their own, silently, until the late done item."""
 
@@ -91,7 +91,7 @@ class Books:
             del self._told[kind.name]
 
 
-@define
+@define(eq=False)
 class StreamBuilder:
     """The state of one stream, and the hands of its machine: one method for each action and each guard.
 

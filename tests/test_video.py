@@ -105,6 +105,7 @@ def test_nothing_else_differs_and_nothing_is_stale(checkout):
         and (not (original := ROOT / path.relative_to(checkout)).exists() or original.read_bytes() != path.read_bytes())
     }
     assert changed == {
+        "grammar/definition.json",
         "grammar/mmsp.toml",
         "grammar/mmsp.ebnf",
         "mmsp_fsm/model.py",

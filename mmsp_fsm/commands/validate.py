@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from mmsp_fsm.commands.options import (
 )
 from mmsp_fsm.commands.progress import Progress
 from mmsp_fsm.output.formats import FORMATS, Output, OutputOptions, output_for
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 
 def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -63,11 +66,11 @@ def validate(paths: tuple[str, ...], **options: Any) -> int:
     compressed; all that is told from its content.
     """
     from mmsp_fsm.output.visible import visible
-    from mmsp_fsm.runs import NoStreams, Statistics, Summary, Unreadable
+    from mmsp_fsm.runs import NoStreams, Summary, Unreadable
 
     warnings_fail = options["fail_on"] == "warning"
     run = _output(options, warnings_fail)
-    statistics = Statistics() if options["statistics"] else None
+    statistics = _statistics() if options["statistics"] else None
     summary, failed = Summary(), False
     reading = check_options(options)
     run.begin()
@@ -89,6 +92,12 @@ def validate(paths: tuple[str, ...], **options: Any) -> int:
             progress.count(summary)
     run.end(summary, statistics)
     return UNREADABLE if summary.unreadable else VIOLATING if failed else CONFORMING
+
+
+def _statistics() -> Statistics:
+    from mmsp_fsm.output.counting import Statistics
+
+    return Statistics()
 
 
 def _output(options: dict[str, Any], warnings_fail: bool) -> Output:

@@ -10,7 +10,8 @@ from attrs import frozen
 
 if TYPE_CHECKING:
     from mmsp_fsm.diagnostics import StreamReport
-    from mmsp_fsm.runs import Statistics, Summary, Unreadable
+    from mmsp_fsm.output.counting import Statistics
+    from mmsp_fsm.runs import Summary, Unreadable
 
 FORMATS = {
     "text": "text:TextRun",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mmsp_fsm.diagnostics import Diagnostic, StreamReport
 from mmsp_fsm.output.addresses import workspace_path
@@ -10,7 +10,10 @@ from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.statistics import statistics_lines
 from mmsp_fsm.output.text import Renderer
 from mmsp_fsm.output.visible import visible
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 SHOWN = 10
 """Annotations of one level that GitHub shows of one step. The others stand in its log alone."""

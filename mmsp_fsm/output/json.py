@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from attrs import asdict
 
@@ -12,7 +12,10 @@ from mmsp_fsm.diagnostics import Diagnostic, StreamReport
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.statistics import statistics_object
 from mmsp_fsm.output.visible import is_hidden
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 VERSION = 1
 """Of the document's shape; it changes when a field does."""

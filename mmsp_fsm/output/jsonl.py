@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from attrs import asdict
 
@@ -10,7 +10,10 @@ from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.json import json_text, stream_object
 from mmsp_fsm.output.statistics import statistics_object
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 
 class JsonLines:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from attrs import evolve
@@ -14,7 +14,10 @@ from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.statistics import statistics_lines
 from mmsp_fsm.output.text import Renderer
 from mmsp_fsm.output.visible import visible
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 SUITE = "mmsp-fsm"
 """The name of the one suite, and of the class that CI servers list the test cases under."""

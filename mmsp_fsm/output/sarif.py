@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mmsp_fsm import __version__
 from mmsp_fsm.definition import Rule
@@ -18,7 +18,10 @@ from mmsp_fsm.output.json import json_text
 from mmsp_fsm.output.rules import explained
 from mmsp_fsm.output.statistics import statistics_lines
 from mmsp_fsm.output.visible import visible
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -10,7 +10,9 @@ from attrs import asdict
 from mmsp_fsm.loading import default
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.visible import visible
-from mmsp_fsm.runs import RuleCount, SourceCount, Statistics
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import RuleCount, SourceCount, Statistics
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
@@ -16,8 +16,11 @@ from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
 from mmsp_fsm.steps import Step
+
+if TYPE_CHECKING:
+    from mmsp_fsm.output.counting import Statistics
 
 STYLES = {
     "error": "1;31",

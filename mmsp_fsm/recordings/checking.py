@@ -15,7 +15,6 @@ from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed, feed_all, finish
 from mmsp_fsm.recordings.sources import Part, Source, why
-from mmsp_fsm.recordings.splitting import LogSplitter, split_by_end
 from mmsp_fsm.runs import Found, NoStreams, PartEnd, Unreadable
 from mmsp_fsm.steps import Step
 
@@ -76,7 +75,10 @@ def check_source(source: Source, options: CheckOptions) -> Iterator[Found | Part
 def _reports(recording: Recording, options: CheckOptions) -> Iterator[StreamReport]:
     if options.split is None:
         yield feed_all(options.checker(), recording)
-    elif options.split == "stop":
+        return
+    from mmsp_fsm.recordings.splitting import LogSplitter, split_by_end
+
+    if options.split == "stop":
         yield from split_by_end(recording, options.checker)
     else:
         nesting = options.limits.nesting

@@ -39,7 +39,7 @@ def _lower(suffix: str) -> str:
     return suffix.lower()
 
 
-@define
+@define(eq=False)
 class Teller:
     """Tells the format of a recording while it arrives: however it is cut into chunks, the answer is the same.
 

@@ -16,7 +16,6 @@ from attrs import define, field, frozen
 
 from mmsp_fsm.jsonvalues import WHITE
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.arrays import elements
 
 MOST = 1024
 """Records in one batch, at most, where they are not all there already."""
@@ -106,7 +105,7 @@ def _too_long(limits: Limits) -> str:
     return f"the record is longer than {limits.record_bytes} bytes"
 
 
-@define
+@define(eq=False)
 class _Partial:
     """A line that is not complete yet. Of one longer than `limit` only the beginning is held, and its true size."""
 
@@ -142,7 +141,7 @@ class _Partial:
         return line, size
 
 
-@define
+@define(eq=False)
 class JsonLines:
     """JSONL: a record a line. Lines end at LF (a CR before it is dropped) and nowhere else; blank ones are none."""
 
@@ -199,7 +198,7 @@ _NO_FIELD = re.compile(rb"[^\t -~]|[\"\[\]{}]")
 _NO_FIELD_SAYS = "this line is no field of server-sent events: it does not begin with `data:`"
 
 
-@define
+@define(eq=False)
 class ServerSentEvents:
     """SSE text as a server sent it: a record a block, the `data` lines of a block joined by LF.
 
@@ -294,7 +293,7 @@ class ServerSentEvents:
             yield Record(data, self._began)
 
 
-@define
+@define(eq=False)
 class JsonArray:
     """One JSON array: a record an element. It is held whole, for its end may be anywhere.
 
@@ -315,6 +314,8 @@ class JsonArray:
         return batched(self._elements())
 
     def _elements(self) -> Iterator[Record]:
+        from mmsp_fsm.recordings.arrays import elements
+
         text = self._held.getvalue()
         self._held = io.BytesIO()
         at = 0

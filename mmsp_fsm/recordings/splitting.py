@@ -48,7 +48,7 @@ def split_by_end(recording: Recording, new_checker: Callable[[], StreamChecker])
 # ── Logs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@define
+@define(eq=False)
 class _Open:
     """A stream of a log that may go on, and how many began before it."""
 
@@ -56,7 +56,7 @@ class _Open:
     checker: StreamChecker
 
 
-@define
+@define(eq=False)
 class LogSplitter:
     """Tells the streams of a log apart: `key` and `event` are JSON pointers (RFC 6901) into each of its lines, of which
     an event may be nested `nesting` deep.

@@ -9,15 +9,17 @@ from typing import Any
 import msgspec
 from attrs import fields
 
-from mmsp_fsm.definition import Definition
+from mmsp_fsm.definition import Definition, Grammar
 from mmsp_fsm.loading import Packed, made_of
 
 
 def packed(definition: Definition, folder: Path) -> str:
     """The definition that was loaded from `folder`, as JSON: a line for each state, cell, rule and the like."""
-    content = {field.name: getattr(definition, field.name) for field in fields(Definition)}
-    content["cells"] = tuple(definition.cells.values())
-    whole = msgspec.to_builtins(Packed(made_of=made_of(folder), **content))
+    grammar = Grammar(**{field.name: getattr(definition, field.name) for field in fields(Grammar)})
+    cells = tuple(definition.cells.values())
+    whole = msgspec.to_builtins(
+        Packed(made_of(folder), grammar, definition.states, definition.symbols, cells, definition.rules)
+    )
     return "{\n" + ",\n".join(f"{_json(key)}: {_lines(part)}" for key, part in whole.items()) + "\n}\n"
 
 

@@ -3,8 +3,9 @@
 import io
 
 import mmsp_fsm
+from mmsp_fsm.output.counting import Statistics
 from mmsp_fsm.output.formats import OutputOptions, output_for
-from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.runs import Summary, Unreadable
 from tests.streams import t, t_done
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from mmsp_fsm.runs import RuleCount, SourceCount, Statistics
+from mmsp_fsm.output.counting import RuleCount, SourceCount, Statistics
 from tests.output.runs import UNREADABLE, report, written
 from tests.streams import HI, stop, t, t_done
 
