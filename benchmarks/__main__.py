@@ -13,8 +13,10 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from compileall import compile_dir
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 
 import msgspec
 import orjson
@@ -196,22 +198,26 @@ def growth(folder: Path, events: int) -> Iterator[Row]:
         yield f"{size:,} MB of many streams", "", "under 150 MB, the same for all", figure
     corpus_of_four = [str(folder / f"{sizes[-1]}.jsonl")] * 4
     split = ("validate", "--format", "jsonl", "--split", "stop")
-    one, _ = whole_process(COMMAND, *split, *corpus_of_four)
-    two, _ = whole_process(COMMAND, *split, "--jobs", "2", *corpus_of_four)
-    gain = busy_gain(2)
+    gains = []
+    for _ in range(3):  # in turn, for what two processes gain changes with what else the machine does
+        one, _ = whole_process(COMMAND, *split, *corpus_of_four)
+        two, _ = whole_process(COMMAND, *split, "--jobs", "2", *corpus_of_four)
+        gains.append((one / two, busy_gain(2)))
     yield (
         f"`--jobs 2`, four times {sizes[-1]:,} MB",
-        f"two busy processes: {gain:.2f} x",
+        f"two busy processes: {median(busy for _, busy in gains):.2f} x",
         "at least 0.9 x of that",
-        times(one / two / gain),
+        times(median(ours / busy for ours, busy in gains)),
     )
 
 
 def startup(folder: Path) -> Iterator[Row]:
-    """A small file, as a whole process."""
+    """A small file, as a whole process, of a package that is compiled as an installed one is."""
+    compile_dir(Path(mmsp_fsm.__file__).parent, quiet=1)
     path = folder / "small.jsonl"
     path.write_bytes(b"".join(Corpus().stream(40, {"text": 1})))
-    yield "a small file, whole process", "", "at most 150 ms", f"{alone(COMMAND, 'validate', str(path)) * 1000:.0f} ms"
+    seconds = alone(COMMAND, "validate", path.name, folder=folder)
+    yield "a small file, whole process", "", "at most 150 ms", f"{seconds * 1000:.0f} ms"
 
 
 # ── The page ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,12 +9,16 @@ from multiprocessing import resource_tracker
 
 
 @contextmanager
-def born_deaf() -> Iterator[None]:
-    """Threads and processes that are started in here never hear it. This thread hears it when it leaves."""
+def born_deaf(*, tracked: bool = True) -> Iterator[None]:
+    """Threads and processes that are started in here never hear it. This thread hears it when it leaves.
+
+    `tracked` says that `multiprocessing` will start its tracker of resources with the first of them.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # starting it later would let the signal through again
+    if tracked:
+        resource_tracker.ensure_running()  # starting it later would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

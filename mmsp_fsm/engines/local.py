@@ -1,7 +1,8 @@
 """The engine of `--jobs`: processes of this machine, each checking a batch of sources at a time.
 
-Workers come from a server that was started clean (`forkserver`): forking this process would copy whatever threads it
-has (`fsspec` has one) in the middle of what they do, and starting each worker afresh would import everything once more.
+Workers are forked from this process where it is one thread: they know at once all that it imported. Where it has more
+(`fsspec` starts one), forking would copy them in the middle of what they do, so workers come from a server that was
+started clean (`forkserver`), as they do where forking is not safe; importing everything once more takes its time.
 Each has a pipe of its own, so that it is known whose work was lost when one dies, and that one whose results have to
 wait does so by itself once its pipe is full.
 """
@@ -12,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -50,6 +52,13 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def start_method() -> str:
+    """How a worker is best started here and now, by the name that `multiprocessing` has for it."""
+    if os.name == "nt":
+        return "spawn"
+    return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "forkserver"
 
 
 def in_processes(
@@ -191,13 +200,14 @@ class _Pool:
         return least if least is not None and len(least.batches) < AT_ONCE else None
 
     def _start(self) -> _Worker:
-        context: Any = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
-        if os.name != "nt":
+        method = start_method()
+        context: Any = multiprocessing.get_context(method)
+        if method == "forkserver":
             context.set_forkserver_preload(["mmsp_fsm.engines.worker"])
         here, there = context.Pipe()
         process = context.Process(target=work, args=(there, self.options, self.seen is not unseen), daemon=True)
         try:
-            with born_deaf(), _without_main():
+            with born_deaf(tracked=method != "fork"), _without_main():
                 process.start()
         except OSError as error:
             raise EngineError(f"no process can be started: {error.strerror or error}") from error

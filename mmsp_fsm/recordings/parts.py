@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from contextlib import suppress
 from typing import BinaryIO
 
 from attrs import evolve
 
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import Diagnostic, StreamReport
+from mmsp_fsm.loading import default
 from mmsp_fsm.recordings.checking import CheckOptions
 from mmsp_fsm.recordings.sources import Part, Source
 from mmsp_fsm.runs import Found, NoStreams, PartEnd, Unreadable
 
-LEAST = 4 << 20
-"""Bytes of a part, at least: below, handing it out and cutting cost more than is gained."""
+LEAST, MOST = 4 << 20, 32 << 20
+"""Bytes of a part: with less, handing it out and cutting cost more than is gained; with more, one process may still be
+busy with the last part when all others are done.
+"""
 
 SEARCHED = 64 << 20
 """Bytes in which the end of a stream is looked for behind the place where a cut is wanted."""
@@ -37,43 +40,61 @@ def in_parts(
             yield from parts_of(source, options, 8 * processes)
 
 
-def parts_of(source: Source, options: CheckOptions, count: int) -> list[Source]:
-    """The parts of a source, about `count` of them; the source alone where it cannot be cut, or it does not pay.
+def parts_of(source: Source, options: CheckOptions, count: int) -> Iterator[Source]:
+    """The parts of a source, `count` of them or more, each as soon as it is known; the source alone where it cannot be
+    cut, or it does not pay.
 
     It can where its streams follow one another, in JSON lines that are not compressed, in a file that can be sought.
     """
     path = source.path
-    if options.split != "stop" or count < 2 or path is None or not path.is_file():
-        return [source]
-    try:
-        size = os.stat(path).st_size
-        count = min(count, size // LEAST)
-        if count < 2:
-            return [source]
-        with source.open() as file:
-            if not options.recording(file, source.suffix).is_lines:
-                return [source]
-        with path.open("rb") as file:
-            cuts = sorted({_cut(file, size * number // count, size, options) for number in range(1, count)} - {size})
-    except OSError:
-        return [source]  # reading it will say why
-    bounds = [0, *cuts, size]
-    return [evolve(source, part=Part(start, end, end == size)) for start, end in pairwise(bounds)]
+    size = _size_in_lines(source, options)
+    count = min(max(count, size // MOST), size // LEAST)
+    if path is None or count < 2:
+        yield source
+        return
+    start = searched = 0
+    with suppress(OSError), path.open("rb") as file:  # reading the part that is left will say why
+        for number in range(1, count):
+            wanted = size * number // count
+            if wanted < searched:
+                continue
+            end, searched = _cut(file, wanted, size, options), file.tell()
+            if end is not None and end < size:
+                yield evolve(source, part=Part(start, end, False))
+                start = end
+    yield evolve(source, part=Part(start, size, True))
 
 
-def _cut(file: BinaryIO, wanted: int, size: int, options: CheckOptions) -> int:
-    """Where the first stream ends behind the offset `wanted`; the end of the file where none is near."""
+def _size_in_lines(source: Source, options: CheckOptions) -> int:
+    """The bytes of a source that can be cut; 0 where it cannot."""
+    path = source.path
+    if options.split != "stop" or path is None or not path.is_file():
+        return 0
+    with suppress(OSError), source.open() as file:  # reading it will say why
+        if options.recording(file, source.suffix).is_lines:
+            return os.stat(path).st_size
+    return 0
+
+
+def _cut(file: BinaryIO, wanted: int, size: int, options: CheckOptions) -> int | None:
+    """Where the first stream ends behind the offset `wanted`; None where none does near. `file` is left where it is.
+
+    A record that writes these words with escapes is passed over: another one ends a stream, too.
+    """
+    stop, error = b'"stop"', f'"{default().error.key}"'.encode()
     file.seek(wanted)
     limit = options.limits.record_bytes + 2
     while file.readline(limit)[-1:] not in (b"\n", b""):  # the rest of the line that is being cut
         pass
-    while (at := file.tell()) < min(size, wanted + SEARCHED):
+    at, most = file.tell(), min(size, wanted + SEARCHED)
+    while at < most:
         line = file.readline(limit)
+        at += len(line)
         if not line.endswith(b"\n"):
-            return size
-        if _ends_a_stream(line, options):
-            return at + len(line)
-    return size
+            return None
+        if (stop in line or error in line) and _ends_a_stream(line, options):
+            return at
+    return None
 
 
 def _ends_a_stream(line: bytes, options: CheckOptions) -> bool:

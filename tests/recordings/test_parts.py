@@ -46,7 +46,7 @@ def small_parts(monkeypatch):
 
 
 def cut(path, count, options=OPTIONS):
-    found = parts_of(Source("a", path), options, count)
+    found = list(parts_of(Source("a", path), options, count))
     return found, list(joined(one for part in found for one in check_source(part, options)))
 
 
@@ -110,30 +110,30 @@ def test_one_stream_is_not_cut(tmp_path):
 )
 def test_what_cannot_be_cut_stays_whole(tmp_path, name, data, options):
     (tmp_path / name).write_bytes(data)
-    assert parts_of(Source("a", tmp_path / name), options, 4) == [Source("a", tmp_path / name)]
+    assert list(parts_of(Source("a", tmp_path / name), options, 4)) == [Source("a", tmp_path / name)]
 
 
 def test_a_compressed_recording_stays_whole(tmp_path):
     import gzip
 
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b"\n".join([LINES[3]] * 500)))
-    assert len(parts_of(Source("a", tmp_path / "a.jsonl.gz"), OPTIONS, 4)) == 1
+    assert len(list(parts_of(Source("a", tmp_path / "a.jsonl.gz"), OPTIONS, 4))) == 1
 
 
 @pytest.mark.parametrize("source", [Source("a"), Source("a", address="memory://a")])
 def test_what_is_no_file_stays_whole(source):
-    assert parts_of(source, OPTIONS, 4) == [source]
+    assert list(parts_of(source, OPTIONS, 4)) == [source]
 
 
 def test_a_small_file_stays_whole(tmp_path, monkeypatch):
     monkeypatch.undo()
     (tmp_path / "a.jsonl").write_bytes(b"\n".join([LINES[3]] * 500))
-    assert len(parts_of(Source("a", tmp_path / "a.jsonl"), OPTIONS, 4)) == 1
+    assert len(list(parts_of(Source("a", tmp_path / "a.jsonl"), OPTIONS, 4))) == 1
 
 
 def test_a_file_that_goes_is_said(tmp_path):
     source = Source("a", tmp_path / "a.jsonl")
-    assert parts_of(source, OPTIONS, 4) == [source]
+    assert list(parts_of(source, OPTIONS, 4)) == [source]
 
 
 def test_a_blank_recording_holds_no_stream(tmp_path):
