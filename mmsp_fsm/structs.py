@@ -66,7 +66,7 @@ class StructRow:
     decode: Callable[[Any], Any]
 
 
-Growth = tuple[str, Any, type[msgspec.Struct]]
+Growth = tuple[str, Any, Any]
 """The name of the events' items, what an event is converted into, and which item in it grows the group."""
 
 
