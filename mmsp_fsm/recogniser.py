@@ -146,7 +146,7 @@ class Recogniser:
         content = item.content if typed.convert is None else typed.convert(item.content)
         header = typed.header_of(item) if typed.header_of is not None else None
         record = place[2]
-        fidelity = self._raw_fidelity(item, record)
+        fidelity = None if item.fidelity is ABSENT else self._raw_fidelity(item, record)
         self.group.open(turn, content, header, fidelity, place)
         # No content takes more than four times its record's bytes.
         repeatable = item.fidelity is ABSENT and not turn.form.kind.closes
@@ -154,15 +154,13 @@ class Recogniser:
             self.group.repeat = expect_repeat(typed.styles, record, item.content, self.group.values, event.created_at)
 
     def _raw_fidelity(self, item: Any, record: bytes) -> Fidelity:
-        if item.fidelity is ABSENT:
-            return None
         self._contents.named_once(record, self.forms.fidelity_key)
         return self._contents.fidelity(item.fidelity)
 
     def _grow_or_close(self, turn: Turn, typed: Typed, item: Any, record: bytes) -> None:
         """Close the open group by a struct, or grow it in a way that is not the loop's."""
         content = item.content if typed.convert is None else typed.convert(item.content)
-        fidelity = self._raw_fidelity(item, record)
+        fidelity = None if item.fidelity is ABSENT else self._raw_fidelity(item, record)
         if turn.action == "close":
             if turn.form.kind.closes is not None:
                 self._contents.named_once(record, turn.form.grows_key)
