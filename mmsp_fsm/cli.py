@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "rules:explain",
     "rules": "rules:list_rules",
     "diagram": "diagram:diagram",
+    "schema": "schema:schema",
 }
 """Each command's module and object in `mmsp_fsm.commands`, in the order in which the help lists them."""
 

@@ -1,5 +1,6 @@
 """Adding a kind is one edit of grammar/mmsp.toml and `make generate`, nothing else."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -86,6 +87,14 @@ def test_it_is_drawn(checkout):
     assert "video_open" in (checkout / "diagrams" / "group-video.dot").read_text(encoding="utf-8")
     assert "video" in (checkout / "diagrams" / "stream.dot").read_text(encoding="utf-8")
     assert (checkout / "diagrams" / "group-video.svg").exists()
+    assert ">video<" in (checkout / "diagrams" / "syntax-K.svg").read_text(encoding="utf-8")
+
+
+def test_it_has_its_schema(checkout):
+    shown = run(checkout, "-m", "mmsp_fsm", "schema", "event")
+    items = json.loads(shown.stdout)["$defs"]
+    assert items["video.delta"]["required"] == ["type", "data"]
+    assert items["video.done"]["properties"]["data"] == items["inline_data.done"]["properties"]["data"]
 
 
 def test_nothing_else_differs_and_nothing_is_stale(checkout):
@@ -107,4 +116,7 @@ def test_nothing_else_differs_and_nothing_is_stale(checkout):
         "diagrams/violations.dot",
         "diagrams/builders.dot",
         "diagrams/group-video.dot",
+        "grammar/schema/event.json",
+        "grammar/schema/message.json",
+        "grammar/schema/report.json",
     }
