@@ -25,6 +25,7 @@ COMMANDS = {
     "rules": "rules:list_rules",
     "diagram": "diagram:diagram",
     "schema": "schema:schema",
+    "coverage": "coverage:coverage",
 }
 """Each command's module and object in `mmsp_fsm.commands`, in the order in which the help lists them."""
 

@@ -130,7 +130,7 @@ class Painter:
         for edge in edges:
             for line in edge.lines:
                 count = taken[edge.source, edge.to, line]
-                shown = Line(line.text, f"{line.note} x{count:,}" if count else line.note, line.rules, line.tip)
+                shown = Line(line.text, f"{line.note} ×{count:,}".strip() if count else line.note, line.rules, line.tip)
                 yield Edge(edge.source, edge.to, edge.role if count else "unseen", (shown,))
 
     def _line(self, cell: Cell, outcome: Cell | Guard, fold: Fold | None) -> Line:
