@@ -55,7 +55,8 @@ def standing_alone(drawn: bytes, picture: Picture, theme: Theme = "auto") -> str
     root = ElementTree.fromstring(drawn)
     for element in root.iter():
         _mend(element)
-    root.set("role", "img")
+    # What holds links is no image to a screen reader, which would not come to them.
+    root.set("role", "group" if root.find(f".//{{{SVG}}}a") is not None else "img")
     root.set("class", "mmsp-picture")
     root.set("aria-label", picture.description)
     for number, (tag, text) in enumerate((("title", picture.title), ("desc", picture.description))):

@@ -54,7 +54,11 @@ def syntax_diagram(definition: Definition, name: str, node: Node, links: Links, 
         for again in list(link)[1:]:  # the library writes a linked text twice
             link.remove(again)
     words = f"The syntax of {name}"
-    root.attrib |= {"role": "img", "class": "mmsp-syntax", "aria-label": words}
+    root.attrib |= {
+        "role": "group" if any(root.iter(f"{{{SVG}}}a")) else "img",
+        "class": "mmsp-syntax",
+        "aria-label": words,
+    }
     for tag, text in (("style", syntax_css() if standalone else ""), ("title", words)):
         if text:
             one = ElementTree.Element(f"{{{SVG}}}{tag}")
@@ -74,6 +78,11 @@ def syntax_css(light: str = ".mmsp-syntax", dark: str | None = None) -> str:
     if dark is not None:
         return rules + _colours(dark, DARK)
     return f"{rules}@media (prefers-color-scheme:dark){{{_colours(light, DARK)}}}"
+
+
+def dark_colours(scope: str) -> str:
+    """The dark colours alone, for where `scope` says that it is dark."""
+    return _colours(scope, DARK)
 
 
 def _colours(scope: str, palette: Palette) -> str:

@@ -1,0 +1,150 @@
+"""Building the site: Markdown as it is written, or HTML that Sphinx makes of it with the theme Furo.
+
+Sphinx and not another: its search index is a script, so that search works from a file without a server, and its pages
+ask nothing of the network. The same definition gives the same bytes. Needs the extra `docs` for HTML.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmsp_fsm.definition import Definition
+from mmsp_fsm.reference.drawing import MissingExtraError
+from mmsp_fsm.reference.schema import schema_text, schemas
+from mmsp_fsm.reference.site.markdown import Medium
+from mmsp_fsm.reference.site.pages import pages, pictures
+from mmsp_fsm.reference.site.style import site_css
+
+if TYPE_CHECKING:
+    pass
+
+MANIFEST = ".mmsp-fsm-docs"
+"""The file that marks a folder as made by this, and lists what it made there."""
+
+EXTRA = "HTML pages need Sphinx and Graphviz: pip install 'mmsp-fsm[docs]'"
+
+
+class NotOursError(ValueError):
+    """The folder to write to holds something that this did not make."""
+
+
+def build_site(definition: Definition, out: Path, medium: Medium) -> int:
+    """Write the reference into the folder `out`, and tell how many files there are.
+
+    Raises `NotOursError` where the folder holds anything and was not made by this, `MissingExtraError`, or OSError.
+    """
+    _check_ours(out)
+    with tempfile.TemporaryDirectory(prefix="mmsp-fsm-docs-") as folder:
+        written, built = Path(folder) / "pages", Path(folder) / "built"
+        files = _files(definition, medium)
+        for name, content in files.items():
+            _write(written / name, content)
+        if medium == "html":
+            _sphinx(definition, written, built)
+            for name, content in files.items():
+                if not name.endswith(".md"):
+                    _write(built / name, content)
+        return _publish(built if medium == "html" else written, out)
+
+
+def _files(definition: Definition, medium: Medium) -> dict[str, bytes]:
+    made = {f"{page.path}.md": page.text.encode() for page in pages(definition, medium)}
+    made |= pictures(definition)
+    return made | {f"schema/{name}.json": schema_text(one).encode() for name, one in schemas(definition).items()}
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+# ── The folder ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _check_ours(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise NotOursError(f"{str(out)!r} is a file, and a folder is due")
+    if out.is_dir() and any(out.iterdir()) and not (out / MANIFEST).is_file():
+        raise NotOursError(f"the folder {str(out)!r} is not empty, and nothing in it was made by this: choose another")
+
+
+def _publish(made: Path, out: Path) -> int:
+    """Put what was made in place, and take away what an earlier run made and this one did not."""
+    names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    manifest = out / MANIFEST
+    earlier = manifest.read_text(encoding="utf-8").splitlines() if manifest.is_file() else []
+    for name in set(earlier) - set(names):
+        path = out / name
+        if path.resolve().is_relative_to(out.resolve()):
+            path.unlink(missing_ok=True)
+    for name in names:
+        _write(out / name, (made / name).read_bytes())
+    manifest.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    return len(names)
+
+
+# ── Sphinx ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sphinx(definition: Definition, source: Path, built: Path) -> None:
+    """Build HTML. A warning is a fault of ours, and raises RuntimeError."""
+    try:
+        import furo  # noqa: F401
+        import myst_parser  # noqa: F401
+        from sphinx.application import Sphinx
+    except ImportError:
+        raise MissingExtraError(EXTRA) from None
+
+    _write(source / "_assets" / "mmsp.css", site_css().encode())
+    configuration = "".join(f"{name} = {value!r}\n" for name, value in _configuration(definition).items())
+    _write(source / "conf.py", configuration.encode())
+    warnings = io.StringIO()
+    application = Sphinx(
+        srcdir=source, confdir=source, outdir=built, doctreedir=source.parent / "trees", buildername="html",
+        status=None, warning=warnings, freshenv=True,
+    )  # fmt: skip
+    application.connect("html-page-context", _reachable, priority=900)
+    application.build()
+    if warnings.getvalue():
+        raise RuntimeError(f"Sphinx warns: {warnings.getvalue()}")
+    for leftover in (built / ".buildinfo", built / "objects.inv"):
+        leftover.unlink(missing_ok=True)
+    shutil.rmtree(built / "_sources", ignore_errors=True)
+
+
+def _configuration(definition: Definition) -> dict[str, Any]:
+    name = f"{definition.protocol.name} {definition.protocol.version}"
+    return {
+        "project": name,
+        "extensions": ["myst_parser"],
+        "html_theme": "furo",
+        "html_title": f"{name} reference",
+        "html_static_path": ["_assets"],
+        "html_css_files": ["mmsp.css"],
+        "html_copy_source": False,
+        "html_show_sphinx": False,
+        "html_show_copyright": False,
+        "html_use_index": False,
+        "html_show_search_summary": False,  # it would fetch pages, which a browser refuses a file
+        "html_permalinks": False,
+        "language": "en",
+        "smartquotes": False,
+        "myst_all_links_external": True,
+        "pygments_style": "a11y-high-contrast-light",
+        "pygments_dark_style": "a11y-high-contrast-dark",
+    }
+
+
+def _reachable(*event: Any) -> None:
+    """Whatever scrolls sideways can be reached and scrolled by keyboard."""
+    context: dict[str, Any] = event[3]
+    body = context.get("body")
+    if isinstance(body, str):
+        body = body.replace("<pre>", '<pre tabindex="0">')
+        context["body"] = body.replace(
+            '<div class="table-wrapper', '<div tabindex="0" role="region" aria-label="Table" class="table-wrapper'
+        )
