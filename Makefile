@@ -62,7 +62,7 @@ check: $(VENV)/interop ## lint, format, types, and drift of generated files
 	$(BIN)/mypy
 	$(BIN)/python -m mmsp_fsm.reference.generate --check
 
-generate: $(VENV)/tools ## write what is made from grammar/: the model, the EBNF's kinds, the diagrams
+generate: $(VENV)/tools ## write what is made from grammar/: the model, the EBNF's kinds, diagrams, schemas
 	$(BIN)/python -m mmsp_fsm.reference.generate
 
 build: $(VENV)/tools ## build the wheel and the sdist into dist/

@@ -97,6 +97,21 @@ def test_it_has_its_schema(checkout):
     assert items["video.done"]["properties"]["data"] == items["inline_data.done"]["properties"]["data"]
 
 
+def test_it_is_documented(checkout, tmp_path):
+    made = run(checkout, "-m", "mmsp_fsm", "docs", str(tmp_path / "site"))
+    assert made.returncode == 0, made.stderr
+    page = (tmp_path / "site" / "kinds" / "video.html").read_text(encoding="utf-8")
+    assert "video.done" in page
+    for name in ("grammar.html", "machine.html", "kinds/index.html", "diagrams/stream.svg", "schema/event.json"):
+        assert "video" in (tmp_path / "site" / name).read_text(encoding="utf-8"), name
+
+
+def test_its_coverage_is_counted(checkout):
+    shown = run(checkout, "-m", "mmsp_fsm", "coverage", str(ROOT / "tests" / "data" / "broken"), "--kinds", "video")
+    assert "0 of 8" not in shown.stdout
+    assert " of 8 legal transitions taken" in shown.stdout.splitlines()[-1]
+
+
 def test_nothing_else_differs_and_nothing_is_stale(checkout):
     fresh = run(checkout, "-m", "mmsp_fsm.reference.generate", "--check")
     assert fresh.returncode == 0, fresh.stderr

@@ -6,11 +6,13 @@ ask nothing of the network. The same definition gives the same bytes. Needs the 
 
 from __future__ import annotations
 
-import io
 import shutil
+import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.reference.drawing import MissingExtraError
@@ -18,9 +20,6 @@ from mmsp_fsm.reference.schema import schema_text, schemas
 from mmsp_fsm.reference.site.markdown import Medium
 from mmsp_fsm.reference.site.pages import pages, pictures
 from mmsp_fsm.reference.site.style import site_css
-
-if TYPE_CHECKING:
-    pass
 
 MANIFEST = ".mmsp-fsm-docs"
 """The file that marks a folder as made by this, and lists what it made there."""
@@ -92,25 +91,19 @@ def _publish(made: Path, out: Path) -> int:
 
 def _sphinx(definition: Definition, source: Path, built: Path) -> None:
     """Build HTML. A warning is a fault of ours, and raises RuntimeError."""
-    try:
-        import furo  # noqa: F401
-        import myst_parser  # noqa: F401
-        from sphinx.application import Sphinx
-    except ImportError:
-        raise MissingExtraError(EXTRA) from None
-
+    missing = [name for name in ("sphinx", "furo", "myst_parser") if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(EXTRA)
     _write(source / "_assets" / "mmsp.css", site_css().encode())
     configuration = "".join(f"{name} = {value!r}\n" for name, value in _configuration(definition).items())
     _write(source / "conf.py", configuration.encode())
-    warnings = io.StringIO()
-    application = Sphinx(
-        srcdir=source, confdir=source, outdir=built, doctreedir=source.parent / "trees", buildername="html",
-        status=None, warning=warnings, freshenv=True,
-    )  # fmt: skip
-    application.connect("html-page-context", _reachable, priority=900)
-    application.build()
-    if warnings.getvalue():
-        raise RuntimeError(f"Sphinx warns: {warnings.getvalue()}")
+    # In a process of its own: Sphinx keeps what it is told for the whole process, and warns the second time.
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-d", str(source.parent / "trees")]
+    done = subprocess.run([*command, str(source), str(built)], capture_output=True, text=True, check=False)
+    if done.returncode or done.stderr:
+        raise RuntimeError(f"Sphinx warns: {done.stderr}")
+    for page in built.rglob("*.html"):
+        page.write_text(_accessible(page.read_text(encoding="utf-8")), encoding="utf-8")
     for leftover in (built / ".buildinfo", built / "objects.inv"):
         leftover.unlink(missing_ok=True)
     shutil.rmtree(built / "_sources", ignore_errors=True)
@@ -132,6 +125,7 @@ def _configuration(definition: Definition) -> dict[str, Any]:
         "html_show_search_summary": False,  # it would fetch pages, which a browser refuses a file
         "html_permalinks": False,
         "language": "en",
+        "highlight_language": "none",
         "smartquotes": False,
         "myst_all_links_external": True,
         "pygments_style": "a11y-high-contrast-light",
@@ -139,12 +133,14 @@ def _configuration(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _reachable(*event: Any) -> None:
-    """Whatever scrolls sideways can be reached and scrolled by keyboard."""
-    context: dict[str, Any] = event[3]
-    body = context.get("body")
-    if isinstance(body, str):
-        body = body.replace("<pre>", '<pre tabindex="0">')
-        context["body"] = body.replace(
-            '<div class="table-wrapper', '<div tabindex="0" role="region" aria-label="Table" class="table-wrapper'
-        )
+def _accessible(text: str) -> str:
+    """A page of which each landmark has its own name, and whose wide parts are reached and scrolled by keyboard."""
+    for name, words in (("sidebar-drawer", "All pages"), ("toc-drawer", "Contents of this page")):
+        text = text.replace(f'<aside class="{name}', f'<aside aria-label="{words}" class="{name}')
+    text = text.replace("<pre>", '<pre tabindex="0">')
+    first, *tables = text.split('<div class="table-wrapper')
+    regions = (
+        f'<div tabindex="0" role="region" aria-label="Table {number}" class="table-wrapper{rest}'
+        for number, rest in enumerate(tables, 1)
+    )
+    return "".join([first, *regions])

@@ -87,7 +87,7 @@ def codes(words: Iterable[str]) -> str:
     return ", ".join(map(code, words))
 
 
-def fence(text: str, language: str = "text") -> str:
+def fence(text: str, language: str = "") -> str:
     """Lines as they stand; what a reader would not see is escaped."""
     lines = [visible(line) for line in text.strip("\n").split("\n")]
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)

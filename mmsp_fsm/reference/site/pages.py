@@ -86,7 +86,7 @@ def _grammar(definition: Definition, medium: Medium) -> Page:
     writer = Writer("grammar", medium)
     parts = [
         "A stream as its symbols: the items of the delta events in order, then the stop event; an error may end it.",
-        fence(grammar_text(), "text"),
+        fence(grammar_text()),
     ]
     for name, node in productions(definition, grammar_text()).items():
         drawn = syntax_diagram(definition, name, node, lambda one: f"#syntax-{one}")

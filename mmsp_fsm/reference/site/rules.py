@@ -123,4 +123,4 @@ def _in_the_machine(definition: Definition, rule: Rule, writer: Writer) -> Itera
         ]
     if rows:
         yield "## In the machine"
-        yield table(("state", "symbol", "where", "goes on in", ""), rows)
+        yield table(("state", "symbol", "where", "goes on in", "row"), rows)
