@@ -22,7 +22,7 @@ def mermaid(picture: Picture, address: Address) -> str:
     lines += [f"  {line}" for number, edge in enumerate(picture.edges) for line in _edge(number, edge)]
     lines += ["  subgraph legend", "    direction LR"]
     for number, (role, words) in enumerate(picture.legend):
-        ends = f"    l{number}[]:::point", f'm{number}["{_text(words)}"]:::words'
+        ends = f'    l{number}[" "]:::point', f'm{number}["{_text(words)}"]:::words'
         if role in ARROWS:
             lines.append(f"{ends[0]} {ARROWS[role]} {ends[1]}")
         else:
