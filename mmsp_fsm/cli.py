@@ -21,6 +21,7 @@ COMMANDS = {
     "validate": "validate:validate",
     "parse": "parse:parse",
     "trace": "trace:trace",
+    "tail": "tail:tail",
     "explain": "rules:explain",
     "rules": "rules:list_rules",
     "diagram": "diagram:diagram",

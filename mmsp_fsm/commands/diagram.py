@@ -40,7 +40,7 @@ def diagram(
     VIEW is `stream` (what is legal), `group` (one kind's), `events` (what they hold), `violations` (what is refused,
     too, and where the machine goes on) or `builders` (what the actions do to items).
     """
-    from mmsp_fsm.output.addresses import rule_page
+    from mmsp_fsm.output.pages import rule_page
     from mmsp_fsm.reference.drawing import MissingExtraError
 
     suffix = (to or "").rpartition(".")[2].lower()

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.checker import Step
+from mmsp_fsm.steps import Step
 from mmsp_fsm.definition import Cell, Definition, Guard
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.reference.folding import ANY, OTHER, by_cells, folds, open_state

@@ -9,14 +9,13 @@ from attrs import fields
 from mmsp_fsm.definition import Definition, Severity
 from mmsp_fsm.diagnostics import Outcome, Verdict
 from mmsp_fsm.output.json import VERSION
-from mmsp_fsm.runs import Summary, Unreadable
+from mmsp_fsm.runs import SourceCount, Summary, Unreadable
 
 Schema = dict[str, Any]
 
 COUNT: Schema = {"type": "integer", "minimum": 0}
 LINE: Schema = {"type": ["integer", "null"], "minimum": 1}
 TEXT: Schema = {"type": "string"}
-STATISTICS: Schema = {"type": "object", "description": "With --statistics only."}
 
 
 def report_schema(definition: Definition) -> Schema:
@@ -26,11 +25,12 @@ def report_schema(definition: Definition) -> Schema:
         "streams": {"type": "array", "items": {"$ref": "#/$defs/stream"}},
         "unreadable": {"type": "array", "items": {"$ref": "#/$defs/unreadable"}},
         "summary": {"$ref": "#/$defs/summary"},
-        "statistics": STATISTICS,
+        "statistics": {"$ref": "#/$defs/statistics"},
     }
     return {
         "title": "What `mmsp-fsm validate --format json` prints",
-        "description": "One document over all streams of a run. `--format jsonl` prints one stream a line.",
+        "description": "One document over all streams of a run; statistics with `--statistics` only. "
+        "`--format jsonl` prints one stream a line.",
         **_closed(document, "statistics"),
         "$defs": {
             "stream": _stream(),
@@ -41,6 +41,9 @@ def report_schema(definition: Definition) -> Schema:
                 **_closed({one.name: TEXT for one in fields(Unreadable)}),
             },
             "summary": {"title": "The totals", **_closed({one.name: COUNT for one in fields(Summary)})},
+            "statistics": _statistics(),
+            "rule_count": _rule_count(definition),
+            "source_count": _source_count(),
         },
     }
 
@@ -59,17 +62,14 @@ def _stream() -> Schema:
         "errors": _said(COUNT, "all of them, also where not all are listed"),
         "warnings": _said(COUNT, "all of them, also where not all are listed"),
         "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
-        "statistics": STATISTICS,
     }
-    return {"title": "One stream", **_closed(properties, "statistics")}
+    return {"title": "One stream", **_closed(properties)}
 
 
 def _diagnostic(definition: Definition) -> Schema:
     symbols = {"enum": list(definition.symbols)}
     properties = {
-        "code": _said({"enum": list(definition.rules)}, "the rule's stable code"),
-        "rule": _said({"enum": [rule.name for rule in definition.rules.values()]}, "the rule's stable name"),
-        "severity": {"enum": list(get_args(Severity))},
+        **_rule(definition),
         "message": _said(TEXT, "a sentence; not stable"),
         "event": _said(COUNT, "0-based index of the record in its stream; for a missing end, the records read"),
         "line": _said(LINE, "1-based line at which the record begins; null without a file"),
@@ -79,6 +79,36 @@ def _diagnostic(definition: Definition) -> Schema:
         "related": {"type": "array", "items": {"$ref": "#/$defs/related"}},
     }
     return {"title": "One fault", **_closed(properties)}
+
+
+def _statistics() -> Schema:
+    properties = {
+        "rules": {"type": "array", "items": {"$ref": "#/$defs/rule_count"}},
+        "sources": {"type": "array", "items": {"$ref": "#/$defs/source_count"}},
+    }
+    return {"title": "Rules by count, and the worst sources", **_closed(properties)}
+
+
+def _rule_count(definition: Definition) -> Schema:
+    properties = {
+        **_rule(definition),
+        "count": _said(COUNT, "how often it was broken, also where not all diagnostics are listed"),
+        "streams": _said(COUNT, "in how many streams"),
+    }
+    return {"title": "How often a rule was broken", **_closed(properties)}
+
+
+def _source_count() -> Schema:
+    counts = {one.name: TEXT if one.name == "source" else COUNT for one in fields(SourceCount)}
+    return {"title": "What one source came to", **_closed(counts)}
+
+
+def _rule(definition: Definition) -> dict[str, Schema]:
+    return {
+        "code": _said({"enum": list(definition.rules)}, "the rule's stable code"),
+        "rule": _said({"enum": [rule.name for rule in definition.rules.values()]}, "the rule's stable name"),
+        "severity": {"enum": list(get_args(Severity))},
+    }
 
 
 def _related() -> Schema:

@@ -9,7 +9,8 @@ from typing import Any
 
 from mmsp_fsm.definition import Cell, Definition, EventField, Header, Kind
 from mmsp_fsm.loading import grammar_folder
-from mmsp_fsm.output.addresses import rule_page
+from mmsp_fsm.output.pages import rule_page
+from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.json import JsonDocument
 from mmsp_fsm.reference.cards import CLOSED, JOINED, MUST, builders_view, events_view
 from mmsp_fsm.reference.drawing import draw
@@ -246,7 +247,8 @@ def _output(definition: Definition, medium: Medium) -> Page:
     writer = Writer("output", medium)
     schema = schemas(definition)["report"]
     out = io.StringIO()
-    document, rule = JsonDocument(out), definition.rules.get(SHOWN_RULE) or next(iter(definition.rules.values()))
+    document = JsonDocument(out, OutputOptions(complain=lambda _: None))
+    rule = definition.rules.get(SHOWN_RULE) or next(iter(definition.rules.values()))
     report = report_of(definition, rule, rule.bad, f"bad.{rule.bad.format}")
     document.begin()
     document.add(report)
