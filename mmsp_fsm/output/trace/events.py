@@ -7,11 +7,11 @@
                  "diagnostics": []}],
      "report": {...}, "unreadable": []}
 
-`event`, `line`, the diagnostics, `report` and `unreadable` are those of `validate --format json`; `report` is null where
-the recording could not be read to its end. A record makes a move for each of its items, and one where it has none;
-`before` and `after` are states of the machine, `action` is what the builders did ("" for nothing, `late` for an item
-of a group that was left open). `created_at` is the record's own; `since_last_ms` is its distance from the last record that
-has one. Both are null where no integer stands there (and beyond 2**53).
+`event`, `line`, the diagnostics, `report` and `unreadable` are those of `validate --format json`; `report` is null
+where the recording could not be read to its end. A record makes a move for each of its items, and one where it has
+none; `before` and `after` are states of the machine, `action` is what the builders did ("" for nothing, `late` for an
+item of a group that was left open). `created_at` is the record's own; `since_last_ms` is its distance from the last
+record that has one. Both are null where no integer stands there (and beyond 2**53).
 """
 
 from __future__ import annotations

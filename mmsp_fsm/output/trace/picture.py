@@ -136,9 +136,9 @@ def _curve(boxes: dict[str, Box], before: str, after: str, refused: bool, high: 
     """The way from a state to a state. A refused one takes another, so that both can be seen."""
     a, b = boxes[before], boxes[after]
     aside = 8 if refused else 0
-    if a is b and a.x == LEFT[0]:
+    if a is b and a.x != MIDDLE[0]:
         x, y = a.x + 24 + 4 * aside, a.y + HIGH / 2
-        return Curve(((x - 10, y), (x - 20, y + 32), (x + 20, y + 32), (x + 10, y)))
+        return Curve(((x - 10, y), (x - 20, y + 24), (x + 20, y + 24), (x + 10, y)))
     if a is b:
         reach = 44.0 + 5 * aside
         return Curve(((a.right, a.y - 7), (a.right + reach, a.y - 16), (a.right + reach, a.y + 16), (a.right, a.y + 7)))
