@@ -5,7 +5,7 @@ import json
 
 from tests.streams import BROKEN, TIME, c, c_done, d, d_done, delta, error, stop, t, t_done
 
-WORDS = "the tide at Brest is high when moon and sun pull together ".split(" ")[:-1]
+WORDS = ["the", "tide", "at", "Brest", "is", "high", "when", "moon", "and", "sun", "pull", "together"]
 
 HOSTILE = [
     "<script>window.hacked=1</script>",
@@ -22,6 +22,9 @@ HOSTILE = [
     "${title} $data",
     "' onload='window.hacked=1",
 ]
+
+ABSURD = [0, -5, TIME, TIME + 10, 10**15 * 2, TIME - 500, None, "x", TIME + 90]
+"""Times of which most are none."""
 
 
 def thinking(text, **more):
@@ -93,8 +96,6 @@ def all_streams(folder):
         "hostile": write(folder / "hostile.jsonl", hostile()),
         "torn": write(folder / "torn.jsonl", conforming()[:140], BROKEN),
         "empty": write(folder / "empty.jsonl", [], b""),
-        "absurd": write(folder / "absurd.jsonl", [
-            {**t("a"), "created_at": at} for at in (0, -5, TIME, TIME + 10, 10**15 * 2, TIME - 500, None, "x", TIME + 90)
-        ]),
+        "absurd": write(folder / "absurd.jsonl", [{**t("a"), "created_at": time} for time in ABSURD]),
         "huge": write(folder / "huge.jsonl", huge()),
     }  # fmt: skip

@@ -33,9 +33,9 @@ def render(mermaid, open_page, tmp_path):
         blank.write_text("<!DOCTYPE html><meta charset=utf-8><title>mermaid</title>", encoding="utf-8")
         page = open_page(blank)
         page.add_script_tag(content=mermaid.read_text(encoding="utf-8"))
-        svg = page.evaluate(
-            f"mermaid.parse({json.dumps(text)}).then(() => mermaid.render('drawn', {json.dumps(text)})).then((x) => x.svg)"
-        )
+        given = json.dumps(text)
+        drawing = f"mermaid.parse({given}).then(() => mermaid.render('drawn', {given})).then((drawn) => drawn.svg)"
+        svg = page.evaluate(drawing)
         page.set_content(svg)
         return page.locator("svg").first.text_content()
 

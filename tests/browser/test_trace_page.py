@@ -156,11 +156,11 @@ def test_the_policy_stops_what_would_run_all_the_same(pages, browser):
     page = browser.new_context().new_page()
     page.goto((pages / "hostile.html").as_uri())
     stopped = page.evaluate("""() => new Promise((resolve) => setTimeout(() => {
-        const tried = [];
-        try { document.body.innerHTML = '<img src=x onerror="window.hacked=1">'; } catch (error) { tried.push(error.name); }
-        const script = document.createElement('script');
-        try { script.text = 'window.hacked = 1'; document.body.append(script); } catch (error) { tried.push(error.name); }
-        try { window.eval('window.hacked = 1'); } catch (error) { tried.push(error.name); }
+        const [tried, script] = [[], document.createElement('script')];
+        const attempt = (act) => { try { act(); } catch (error) { tried.push(error.name); } };
+        attempt(() => { document.body.innerHTML = '<img src=x onerror="window.hacked=1">'; });
+        attempt(() => { script.text = 'window.hacked = 1'; document.body.append(script); });
+        attempt(() => { window.eval('window.hacked = 1'); });
         resolve(tried);
     }))""")
     page.wait_for_timeout(50)

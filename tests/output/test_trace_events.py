@@ -1,6 +1,7 @@
 """`trace --format json` and `-o`: the document, and where it goes."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_each_event_follows_the_one_before():
     assert [one["event"] for one in events] == list(range(6))
     moves = [move for one in events for move in one["moves"]]
     assert moves[0]["before"] == "between_groups"
-    assert all(one["after"] == next_one["before"] for one, next_one in zip(moves, moves[1:], strict=False))
+    assert all(one["after"] == next_one["before"] for one, next_one in pairwise(moves))
     assert (moves[-1]["symbol"], moves[-1]["action"], moves[-1]["after"]) == ("error", "fail", "failed")
     assert events[-1]["created_at"] is events[-1]["since_last_ms"] is None
 

@@ -61,7 +61,7 @@ def test_the_policy_has_the_hash_of_its_script_and_style_and_lets_nothing_else(t
     assert "unsafe" not in policy
     assert "http" not in policy
     assert text.index("Content-Security-Policy") < text.index("<style>")
-    assert not re.search(r"""(src|href)\s*=\s*["']?(?!data:,)""", text.replace('id="data"', ""))
+    assert re.findall(r'\b(?:src|href)="([^"]*)"', text) == ["data:,"]
 
 
 def test_its_files_can_stand_where_they_stand():
@@ -69,8 +69,8 @@ def test_its_files_can_stand_where_they_stand():
     assert "</script" not in script.lower()
     assert "<!--" not in script
     assert "</style" not in style.lower()
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|https?:(?!//www\.w3\.org/2000/svg)",
-                         script)  # fmt: skip
+    markup = r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b"
+    assert not re.search(markup + r"|https?:(?!//www\.w3\.org/2000/svg)", script)
     assert "url(http" not in style
 
 

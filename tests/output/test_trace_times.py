@@ -44,8 +44,8 @@ def test_the_stopwatch_passes_over_records_without_a_time():
 
 @pytest.mark.parametrize(
     ("ms", "text"),
-    [(None, ""), (0, "+0 ms"), (14, "+14 ms"), (999, "+999 ms"), (1000, "+1 s"), (1250, "+1.25 s"), (-180_000, "-3 min"),
-     (5_400_000, "+1.5 h"), (DAY, "+1 d"), (2**53, "+104249991.37 d")],
+    [(None, ""), (0, "+0 ms"), (14, "+14 ms"), (999, "+999 ms"), (1000, "+1 s"), (1250, "+1.25 s"),
+     (-180_000, "-3 min"), (5_400_000, "+1.5 h"), (DAY, "+1 d"), (2**53, "+104249991.37 d")],
 )  # fmt: skip
 def test_a_duration_reads_as_people_say_it(ms, text):
     assert duration(ms) == text
