@@ -8,10 +8,10 @@ SHOWN := tests/data/recordings
 BROKEN := tests/data/broken/interleaved.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-wheel test-deep check generate build bench clean
+.PHONY: help setup demo test test-wheel test-browser test-deep check generate build bench clean
 
 help: ## list these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,13 @@ test-wheel: build ## install the built wheel in an empty environment and use it 
 	$(PYTHON) -m venv $(VENV)/installed
 	$(VENV)/installed/bin/python -m pip install --quiet dist/*.whl
 	cd / && $(CURDIR)/$(VENV)/installed/bin/python -I $(CURDIR)/tests/wheel/installed.py $(CURDIR)/tests/data
+
+$(VENV)/browser: $(VENV)/interop
+	$(BIN)/python -m pip install --quiet --group browser
+	@touch $@
+
+test-browser: $(VENV)/browser ## look at the pages in a browser (needs Chromium: apt-get install chromium)
+	$(BIN)/python -m pytest tests/browser
 
 test-deep: $(VENV)/interop ## the property tests with 20,000 examples each
 	$(BIN)/python -m pytest tests/properties --hypothesis-profile=deep

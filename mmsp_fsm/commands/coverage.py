@@ -16,7 +16,7 @@ from mmsp_fsm.commands.options import (
     reading_options,
     sources_of,
 )
-from mmsp_fsm.commands.writing import output_option, write_out
+from mmsp_fsm.commands.writing import drawable, output_option, write_out
 
 if TYPE_CHECKING:
     from mmsp_fsm.reference.coverage import Coverage
@@ -54,7 +54,7 @@ def coverage(
     guards are shown and do not count.
     """
     if form == "svg":
-        _drawable()
+        drawable()
     result, unreadable = _walked(paths, _kinds(kinds), options)
     if form == "json":
         if to is None:
@@ -116,16 +116,6 @@ def _print(result: Coverage, expand: bool, to: str | None) -> None:
         standard_output().write(list(lines(result, expand))[-1] + "\n")
     else:
         write_out("".join(f"{line}\n" for line in lines(result, expand)), to)
-
-
-def _drawable() -> None:
-    """Say what is missing before anything is read."""
-    from importlib.util import find_spec
-
-    from mmsp_fsm.reference.drawing import EXTRA
-
-    if find_spec("pygraphviz") is None:
-        raise click.UsageError(EXTRA)
 
 
 def _picture(result: Coverage, expand: bool, form: str) -> str:

@@ -14,6 +14,7 @@ from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.statistics import print_statistics
+from mmsp_fsm.output.trace.times import duration
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
 from mmsp_fsm.runs import Statistics, Summary, Unreadable
@@ -131,9 +132,11 @@ class Renderer:
         """The line for what keeps a command from its work."""
         return self._styled("error", "error") + f": {self._visible(sentence)}"
 
-    def step(self, record: Record, step: Step) -> Iterator[str]:
-        """The lines of one event of a trace: each move, and below them what is wrong."""
-        where = f"{step.event:>5} " if record.line is None else f"{step.event:>5} {'line ' + str(record.line):<9}"
+    def step(self, record: Record, step: Step, since: int | None) -> Iterator[str]:
+        """The lines of one event of a trace: each move, and below them what is wrong. `since` is the time since the
+        last event, in ms.
+        """
+        where = f"{step.event:>5} {'line ' + str(record.line):<9} {duration(since):>9}"
         for move in step.moves:
             states = f"{move.before:<22} {self._visible(move.symbol):<22} {move.action or '-':<12} {move.after}"
             yield f"{where}  {states}"
@@ -156,7 +159,7 @@ class Renderer:
 
     def _trace_line(self, one: Diagnostic) -> str:
         severity = self._styled(one.severity, f"{one.severity}[{one.code}]")
-        return f"{' ' * 17}{severity} {self._visible(one.message)}"
+        return f"{' ' * 27}{severity} {self._visible(one.message)}"
 
     def _place(self, one: Diagnostic, source: str | None, stream: str | int | None) -> str:
         parts = [self._visible(source)] if source is not None else []

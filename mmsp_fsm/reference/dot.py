@@ -54,7 +54,7 @@ def _edge(edge: Edge, palette: Palette, address: Address) -> Iterator[str]:
     values = {"style": STROKES[edge.role], "color": ink, "fontcolor": ink, "tooltip": tip}
     if edge.lines:
         values["label"] = _table(edge.lines, ink, palette, address)
-    if edge.source != edge.to or edge.role == "legal":
+    if edge.source != edge.to or edge.role == "legal" or not edge.lines:
         yield f"{_quoted(edge.source)} -> {_quoted(edge.to)} {_attributes(values)};"
         return
     # What stays in its state leads by a note: as loops, many long labels would lie on one another.

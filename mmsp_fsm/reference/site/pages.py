@@ -9,9 +9,9 @@ from typing import Any
 
 from mmsp_fsm.definition import Cell, Definition, EventField, Header, Kind
 from mmsp_fsm.loading import grammar_folder
-from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.json import JsonDocument
+from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.reference.cards import CLOSED, JOINED, MUST, builders_view, events_view
 from mmsp_fsm.reference.drawing import draw
 from mmsp_fsm.reference.picture import Picture
