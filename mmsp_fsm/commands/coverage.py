@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
 from mmsp_fsm.commands.console import complain, is_terminal, print_json, renderer_for, standard_output
 from mmsp_fsm.commands.options import (
     CONFORMING,
     UNREADABLE,
     VIOLATING,
     check_options,
+    docs_url_option,
     examples,
     reading_options,
     sources_of,
@@ -25,26 +27,30 @@ FORMATS = ("table", "json", "svg", "dot")
 
 
 @click.command(
+    cls=ConfiguredCommand,
     epilog=examples(
         "mmsp-fsm coverage recordings/",
         "mmsp-fsm coverage recordings/ --kinds KIND,KIND --fail-under 100",
         "mmsp-fsm coverage recordings/ --format svg -o coverage.svg",
     )
-    + "Exit status: 0 walked; 1 less of it than --fail-under; 2 something could not be read (2 beats 1)."
+    + "Exit status: 0 walked; 1 less of it than --fail-under; 2 something could not be read (2 beats 1).",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--kinds", help="The kinds that the producer sends: only their transitions count. By default all.")
 @click.option("--expand", is_flag=True, help="A row for each kind, also where kinds behave alike.")
 @click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Fail where fewer were taken.")
+@docs_url_option
 @reading_options
 @output_option
+@configuration_options
 def coverage(
     paths: tuple[str, ...],
     form: str,
     kinds: str | None,
     expand: bool,
     fail_under: float | None,
+    docs_url: str | None,
     to: str | None,
     **options: Any,
 ) -> int:
@@ -66,7 +72,7 @@ def coverage(
     elif form == "table":
         _print(result, expand, to)
     else:
-        write_out(_picture(result, expand, form), to)
+        write_out(_picture(result, expand, form, docs_url), to)
     below = fail_under is not None and result.percent < fail_under
     if below:
         complain(f"{result.percent:.1f} % of the legal transitions were taken, and {fail_under:g} % are due")
@@ -118,16 +124,18 @@ def _print(result: Coverage, expand: bool, to: str | None) -> None:
         write_out("".join(f"{line}\n" for line in lines(result, expand)), to)
 
 
-def _picture(result: Coverage, expand: bool, form: str) -> str:
+def _picture(result: Coverage, expand: bool, form: str, docs_url: str | None) -> str:
     from attrs import evolve
 
+    from mmsp_fsm.output.pages import pages_at
     from mmsp_fsm.reference.colours import LIGHT
     from mmsp_fsm.reference.dot import dot
-    from mmsp_fsm.reference.drawing import draw, no_address
+    from mmsp_fsm.reference.drawing import draw
     from mmsp_fsm.reference.views import violations_view
 
     walked, of = result.legal
     words = f"{result.streams:,} streams, {result.events:,} events: {walked} of {of} legal transitions taken"
     picture = violations_view(result.definition, expand, result.count)
     picture = evolve(picture, name="coverage", title="What the recordings walked", subtitle=(words, *picture.subtitle))
-    return dot(picture, LIGHT, no_address) if form == "dot" else draw(picture, "svg").decode()
+    where = pages_at(docs_url)
+    return dot(picture, LIGHT, where) if form == "dot" else draw(picture, "svg", where).decode()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from mmsp_fsm.commands.console import standard_output
-from mmsp_fsm.commands.options import CONFORMING, examples
+from mmsp_fsm.commands.console import complain, standard_output
+from mmsp_fsm.commands.options import CONFORMING, UNREADABLE, examples
 
 if TYPE_CHECKING:
     from mmsp_fsm.reference.site.markdown import Medium
@@ -29,12 +29,15 @@ def docs(out: str, medium: str) -> int:
     """
     from mmsp_fsm.loading import default
     from mmsp_fsm.reference.drawing import MissingExtraError
-    from mmsp_fsm.reference.site.build import NotOursError, build_site
+    from mmsp_fsm.reference.site.build import NotBuiltError, NotOursError, build_site
 
     try:
         count = build_site(default(), Path(out), cast("Medium", medium))
     except (MissingExtraError, NotOursError) as error:
         raise click.UsageError(str(error)) from None
+    except NotBuiltError as error:
+        complain(f"error: {error}")
+        return UNREADABLE
     except OSError as error:
         raise click.UsageError(f"{out!r} cannot be written: {error.strerror or error}") from None
     standard_output().write(f"{count} files in {out}\n")

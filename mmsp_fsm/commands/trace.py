@@ -18,6 +18,7 @@ from mmsp_fsm.commands.options import (
     UNREADABLE,
     VIOLATING,
     check_options,
+    docs_url_option,
     examples,
     only_source,
     reading_options,
@@ -76,10 +77,11 @@ def _one_stream(context: click.Context, option: click.Parameter, value: str | No
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path, allow_dash=True), help="Where to write it.")
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @click.option("--split", hidden=True, expose_value=False, callback=_one_stream)
+@docs_url_option
 @rule_options
 @reading_options
 @configuration_options
-def trace(path: str, output: str | None, file: Path | None, fail_on: str, **options: Any) -> int:
+def trace(path: str, output: str | None, file: Path | None, fail_on: str, docs_url: str | None, **options: Any) -> int:
     """Show each event with the state before, the symbol, the action, the state after, and the time since the last.
 
     As text, what is wrong with an event stands below it. `html` is one page for a browser: the groups on a time line,
@@ -104,7 +106,7 @@ def trace(path: str, output: str | None, file: Path | None, fail_on: str, **opti
             complain(renderer_for(None).unreadable(first))
             return UNREADABLE
         with _output(file, source) as out:
-            writer = _writer(output, out, reading)
+            writer = _writer(output, out, reading, docs_url)
             status = max(status, _follow(chain([first], steps), writer, reading, fail_on))
     return status
 
@@ -158,7 +160,7 @@ def _output(file: Path | None, source: Source) -> Iterator[TextIO]:
         yield out
 
 
-def _writer(output: str, out: TextIO, reading: CheckOptions) -> Trace:
+def _writer(output: str, out: TextIO, reading: CheckOptions, docs_url: str | None = None) -> Trace:
     """The writer of a format."""
     from mmsp_fsm.loading import default
 
@@ -169,22 +171,23 @@ def _writer(output: str, out: TextIO, reading: CheckOptions) -> Trace:
     if output == "dot" or output == "svg":
         from mmsp_fsm.output.trace.walked import DrawnTrace
 
-        return DrawnTrace(out, default(), _drawn_as(output))
+        return DrawnTrace(out, default(), _drawn_as(output, docs_url))
     if output == "html":
         from mmsp_fsm.output.trace.page import PageTrace
 
         return PageTrace(out, default(), reading.limits)
     from mmsp_fsm.output.trace.text import TextTrace
 
-    return TextTrace(out, renderer_for(out))
+    return TextTrace(out, renderer_for(out, docs_url))
 
 
-def _drawn_as(output: str) -> Callable[[Picture], str]:
+def _drawn_as(output: str, docs_url: str | None) -> Callable[[Picture], str]:
     """What makes DOT text or SVG of a picture."""
+    from mmsp_fsm.output.pages import pages_at
     from mmsp_fsm.reference.colours import LIGHT
     from mmsp_fsm.reference.dot import dot
-    from mmsp_fsm.reference.drawing import draw, no_address
+    from mmsp_fsm.reference.drawing import draw
 
     if output == "dot":
-        return lambda picture: dot(picture, LIGHT, no_address)
-    return lambda picture: draw(picture, "svg").decode()
+        return lambda picture: dot(picture, LIGHT, pages_at(docs_url))
+    return lambda picture: draw(picture, "svg", pages_at(docs_url)).decode()

@@ -50,7 +50,7 @@ def report_schema(definition: Definition) -> Schema:
 
 def _stream() -> Schema:
     properties = {
-        "source": _said({"type": ["string", "null"]}, "where it came from; `<stdin>` is standard input"),
+        "source": _said({"type": ["string", "null"]}, "where it came from; <stdin> is standard input"),
         "stream": _said(
             {"type": ["string", "integer", "null"]},
             "which stream of the source: its key or number; null where it is one",

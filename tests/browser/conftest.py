@@ -1,6 +1,6 @@
 """A browser for pages: the system's Chromium, driven by Playwright. `make test-browser` runs these tests.
 
-`open_page` opens a file and fails the test where the page says anything on the console, raises, or asks the network for
+`open_page` opens a file and fails the test where the page complains on the console, raises, or asks the network for
 anything. It is for any page of this project; `mmsp-fsm docs` makes others.
 """
 
@@ -45,7 +45,7 @@ def open_page(browser):
         context = browser.new_context(**{**LOOKS[look], **more})
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: wrong.append(f"console {message.type}: {message.text}"))
+        page.on("console", lambda message: _hear(message, wrong))
         page.on("pageerror", lambda error: wrong.append(f"raised: {error}"))
         page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("popup", lambda popup: wrong.append(f"opened {popup.url}"))
@@ -59,6 +59,12 @@ def open_page(browser):
     assert wrong == []
 
 
+def _hear(message, wrong):
+    """Errors and warnings are faults; a theme that tells that it was changed is none."""
+    if message.type != "log":
+        wrong.append(f"console {message.type}: {message.text}")
+
+
 def _note(url, wrong):
     """A page of files may ask for files; nothing may go over a network."""
     if not url.startswith(("file:", "data:")):
@@ -70,7 +76,8 @@ def serious():
     """What axe-core finds in a page that is serious or worse: the rule, and where."""
 
     def found(page):
-        violations = Axe().run(page).response["violations"]
+        # Else it would fetch the style sheets once more, which a browser refuses a page that is a file.
+        violations = Axe().run(page, options={"preload": False}).response["violations"]
         return [
             (one["id"], node["target"], node.get("failureSummary"))
             for one in violations

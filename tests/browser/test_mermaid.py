@@ -6,11 +6,12 @@ import subprocess
 
 import pytest
 
-from mmsp_fsm.cli import COMMANDS
+from mmsp_fsm.loading import default
 from tests.browser.conftest import ROOT
 
 CACHE = ROOT / ".venv" / "npm"
-VIEWS = [["stream"], ["events"], ["violations"], ["group", "--kind", "tool_call"]]
+VIEWS = [["events"], *([view, *more] for view in ("stream", "violations", "builders") for more in ([], ["--expand"]))]
+VIEWS += [["group", "--kind", kind] for kind in default().kinds]
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +47,6 @@ def test_the_harness_draws(render):
     assert "open" in render("stateDiagram-v2\n  [*] --> open: K.delta\n")
 
 
-@pytest.mark.skipif("diagram" not in COMMANDS, reason="there is no `diagram` command yet")
 @pytest.mark.parametrize("view", VIEWS, ids=" ".join)
 def test_each_view_is_drawn(render, command, view):
     words = render(command("diagram", *view, "--format", "mermaid").decode())

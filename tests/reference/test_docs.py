@@ -37,6 +37,7 @@ def site(tmp_path_factory):
     out = tmp_path_factory.mktemp("docs") / "site"
     done = run("docs", out)
     assert done.returncode == 0, done.stderr
+    assert b"WARNING" not in done.stderr  # of Sphinx
     return out
 
 

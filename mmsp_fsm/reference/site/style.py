@@ -24,6 +24,10 @@ def site_css() -> str:
             "@media (min-width:100em){.content{width:64em}}",
             ".mmsp-figure figcaption{font-size:.8rem}",
             "article table.docutils{font-size:.85rem}",
+            "article table.docutils th:first-child,article table.docutils td:first-child"
+            "{position:sticky;left:0;background:var(--color-background-primary)}",
+            "article table.docutils thead th:first-child{background:var(--color-table-header-background)}",
+            "article table.docutils td a code{white-space:nowrap}",
             "article pre{white-space:pre;overflow-x:auto}",
             darkening(chosen),
             syntax_css(dark=dark_syntax),
