@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.streams import delta, stop
+
 ROOT = Path(__file__).parent.parent
 
 VIDEO = """
@@ -109,6 +111,34 @@ def test_it_is_documented(checkout, tmp_path):
     assert "video.done" in page
     for name in ("grammar.html", "machine.html", "kinds/index.html", "diagrams/stream.svg", "schema/event.json"):
         assert "video" in (tmp_path / "site" / name).read_text(encoding="utf-8"), name
+
+
+VIDEO_STREAM = [
+    {"type": "video.delta", "data": "YWI=", "mime_type": "video/mp4"},
+    {"type": "video.delta", "data": "Yw==", "mime_type": "video/mp4"},
+    {"type": "video.done", "data": "YWJj", "mime_type": "video/mp4"},
+]
+
+
+def test_its_streams_are_traced(checkout, tmp_path):
+    path = tmp_path / "video.jsonl"
+    path.write_text("".join(f"{json.dumps(delta(item))}\n" for item in VIDEO_STREAM) + json.dumps(stop()))
+    for form, words in {
+        "text": ["video.delta", "video_open"],
+        "json": ['"after": "video_open"'],
+        "dot": ['"video_open"'],
+        "svg": [">video_open<"],
+        "html": ['data-state="video_open"', '"kind":"video"', "[3 bytes] 61 62 63"],
+    }.items():
+        traced = run(checkout, "-m", "mmsp_fsm", "trace", str(path), "--format", form)
+        assert traced.returncode == 0, traced.stderr
+        assert [word for word in words if word not in traced.stdout] == [], form
+
+
+def test_it_is_in_every_view_and_in_mermaid(checkout):
+    for view in (["stream"], ["violations"], ["builders"], ["group", "--kind", "video"], ["stream", "--expand"]):
+        shown = run(checkout, "-m", "mmsp_fsm", "diagram", *view, "--format", "mermaid")
+        assert "video" in shown.stdout, view
 
 
 def test_its_coverage_is_counted(checkout):

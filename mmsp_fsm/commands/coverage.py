@@ -133,9 +133,9 @@ def _picture(result: Coverage, expand: bool, form: str, docs_url: str | None) ->
     from mmsp_fsm.reference.drawing import draw
     from mmsp_fsm.reference.views import violations_view
 
-    walked, of = result.legal
-    words = f"{result.streams:,} streams, {result.events:,} events: {walked} of {of} legal transitions taken"
     picture = violations_view(result.definition, expand, result.count)
-    picture = evolve(picture, name="coverage", title="What the recordings walked", subtitle=(words, *picture.subtitle))
+    picture = evolve(
+        picture, name="coverage", title="What the recordings walked", subtitle=(result.words, *picture.subtitle)
+    )
     where = pages_at(docs_url)
     return dot(picture, LIGHT, where) if form == "dot" else draw(picture, "svg", where).decode()

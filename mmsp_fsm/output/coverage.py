@@ -30,12 +30,8 @@ def lines(result: Coverage, expand: bool) -> Iterator[str]:
                     text.ljust(width) for text, width in zip(_cells(row), widths, strict=True)
                 )
                 yield f"  {_number(row.count):>9}  {state}  {symbol}  {outcome}  {note}".rstrip()
-    walked, of = result.legal
     yield ""
-    yield (
-        f"{result.streams:,} streams, {result.events:,} events: {walked} of {of} legal transitions taken "
-        f"({result.percent:.1f} %)"
-    )
+    yield f"{result.words} ({result.percent:.1f} %)"
 
 
 def table(result: Coverage, expand: bool) -> Table:

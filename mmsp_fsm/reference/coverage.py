@@ -93,6 +93,16 @@ class Coverage:
         walked, of = self.legal
         return 100 * walked / of if of else 100.0
 
+    @property
+    def words(self) -> str:
+        """What was read, and how much of the machine that walked."""
+        read = ", ".join(
+            f"{number:,} {noun}{'' if number == 1 else 's'}"
+            for number, noun in ((self.streams, "stream"), (self.events, "event"))
+        )
+        walked, of = self.legal
+        return f"{read}: {walked} of {of} legal transitions taken"
+
     # ── As rows ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def states(self, expand: bool = False) -> Iterator[tuple[str, int]]:

@@ -24,6 +24,9 @@ from mmsp_fsm.reference.site.style import site_css
 MANIFEST = ".mmsp-fsm-docs"
 """The file that marks a folder as made by this, and lists what it made there."""
 
+NEEDED = ("sphinx", "furo", "myst_parser", "pygraphviz", "railroad")
+"""What HTML pages are made with; Markdown needs only what draws the pictures."""
+
 EXTRA = "HTML pages need Sphinx and Graphviz: pip install 'mmsp-fsm[docs]'"
 
 
@@ -42,6 +45,8 @@ def build_site(definition: Definition, out: Path, medium: Medium) -> int:
     `NotBuiltError`, or OSError.
     """
     _check_ours(out)
+    if medium == "html" and None in map(find_spec, NEEDED):
+        raise MissingExtraError(EXTRA)
     with tempfile.TemporaryDirectory(prefix="mmsp-fsm-docs-") as folder:
         written, built = Path(folder) / "pages", Path(folder) / "built"
         files = _files(definition, medium)
@@ -96,9 +101,6 @@ def _publish(made: Path, out: Path) -> int:
 
 def _sphinx(definition: Definition, source: Path, built: Path) -> None:
     """Build HTML. Sphinx's warnings (of which the versions that are tested have none) go to standard error."""
-    missing = [name for name in ("sphinx", "furo", "myst_parser") if find_spec(name) is None]
-    if missing:
-        raise MissingExtraError(EXTRA)
     _write(source / "_assets" / "mmsp.css", site_css().encode())
     configuration = "".join(f"{name} = {value!r}\n" for name, value in _configuration(definition).items())
     _write(source / "conf.py", configuration.encode())
