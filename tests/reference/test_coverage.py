@@ -142,7 +142,7 @@ def test_the_text_says_what_was_never_seen():
     text = run(DATA / "broken" / "interleaved.jsonl").stdout.decode()
     assert "      never  K_open          stop        stopped E304" in text.splitlines()
     assert "          1  K_open          O.delta     O_open E302" in text.splitlines()
-    assert text.splitlines()[-1].startswith("1 streams, 7 events: ")
+    assert text.splitlines()[-1].startswith("1 stream, 7 events: ")
 
 
 def test_the_picture_shows_counts_and_what_was_never_seen():
