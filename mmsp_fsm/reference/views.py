@@ -139,7 +139,7 @@ class Painter:
             return Line(symbol, outcome.when.replace("_", " "), (outcome.rule,), outcome.says)
         tip = outcome.says or f"{self.definition.symbols[cell.symbol].title}: {', '.join(outcome.do) or 'nothing'}"
         for kind in fold.kinds[:1] if fold is not None and fold.name == ANY else ():
-            tip = tip.replace(kind.name, ANY)
+            tip = tip.replace(f"an {kind.name}", f"a {ANY}").replace(kind.name, ANY)
         return Line(symbol, "+".join(outcome.do) if cell.legal else "", outcome.rules, tip)
 
     def _speaks_of(self, cell: Cell) -> Fold | None:

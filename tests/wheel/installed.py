@@ -43,6 +43,12 @@ def main():
     assert b'id="machine"' in page  # drawn without Graphviz, which this environment does not have
     said = command("trace", folder / f"{conforming}.sse", "--format", "svg", status=2, errors=True)
     assert b"mmsp-fsm[diagrams]" in said
+    assert command("diagram", "violations", "--format", "dot", status=0).startswith(b"digraph")
+    assert b"flowchart" in command("diagram", "group", "--kind", "text", "--format", "mermaid", status=0)
+    assert b"mmsp-fsm[diagrams]" in command("diagram", status=2, errors=True)
+    assert b"mmsp-fsm[docs]" in command("docs", "site", status=2, errors=True)
+    assert json.loads(command("schema", "report", status=0))["$defs"]["diagnostic"]
+    assert b"legal transitions taken" in command("coverage", folder / f"{conforming}.sse", status=0)
     assert mmsp_fsm.__version__.encode() in command("--version", status=0)
     command("validate", "missing.jsonl", status=2)
     sys.stdout.write(f"the installed wheel gives {2 * len(MANIFEST)} verdicts of the manifest\n")
