@@ -133,6 +133,15 @@ def test_a_rule_s_page_shows_what_the_tool_prints(rule, site, tmp_path):
         assert " ".join(said.split()) in " ".join(text.split())
 
 
+def test_the_json_page_shows_what_the_tool_prints(site, tmp_path):
+    bad = D.rules["E302"].bad
+    (tmp_path / f"bad.{bad.format}").write_bytes(bad.text.encode())
+    text = "".join(Reader((site / "output.html").read_text(encoding="utf-8")).words)
+    for command in ("validate", "trace"):
+        printed = run(command, "--format", "json", f"bad.{bad.format}", cwd=tmp_path).stdout.decode()
+        assert printed.strip() in text, command
+
+
 @KINDS
 def test_a_kind_s_stream_conforms_and_stands_on_its_page(kind, site, tmp_path):
     events = samples.sample(D, kind)

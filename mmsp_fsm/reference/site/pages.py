@@ -29,7 +29,7 @@ from mmsp_fsm.reference.site.markdown import (
     table,
     toctree,
 )
-from mmsp_fsm.reference.site.rules import report_of, rule_pages
+from mmsp_fsm.reference.site.rules import report_of, rule_pages, traced
 from mmsp_fsm.reference.site.samples import lines, sample
 from mmsp_fsm.reference.syntax import grammar_text, productions, syntax_diagram
 from mmsp_fsm.reference.views import group_view, stream_view, violations_view
@@ -263,6 +263,11 @@ def _output(definition: Definition, medium: Medium) -> Page:
         "## An example",
         f"Of the bad stream of {writer.rule(rule.code)}:",
         fence(out.getvalue(), "json"),
+        "## Of one stream, event by event",
+        "`mmsp-fsm trace --format json` prints an object for each record: the `moves` of the machine that it made "
+        "(state before, symbol, action, state after), its `created_at`, and the milliseconds since the last record "
+        "that has a time (null where there is none). Diagnostics and `report` are as above. Of the same stream:",
+        fence(traced(definition, rule, rule.bad, f"bad.{rule.bad.format}"), "json"),
         "## Schemas",
         "JSON Schema (2020-12), as `mmsp-fsm schema` prints them: "
         + ", ".join(f"[{name}]({writer.address(f'schema/{name}.json')})" for name in schemas(definition)),

@@ -12,7 +12,9 @@ from mmsp_fsm.definition import Definition, Example, Rule
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.output.text import Renderer
-from mmsp_fsm.recordings.reading import feed_recording
+from mmsp_fsm.output.trace.events import JsonTrace
+from mmsp_fsm.output.trace.times import Stopwatch, created_at
+from mmsp_fsm.recordings.reading import Recording, feed, feed_recording, finish
 from mmsp_fsm.reference.site.markdown import Medium, Page, Writer, code, fence, plain, slug, table, toctree
 
 FAMILIES = {
@@ -48,6 +50,22 @@ def report_of(definition: Definition, rule: Rule, example: Example, name: str) -
         checker, io.BytesIO(example.text.encode()), suffix=f".{example.format}", format=example.format
     )
     return evolve(report, source=name)
+
+
+def traced(definition: Definition, rule: Rule, example: Example, name: str) -> str:
+    """What `mmsp-fsm trace --format json NAME` prints of an example."""
+    limits = Limits(**example.limits)
+    checker = StreamChecker(definition, rules=definition.default_rules | {rule.code}, limits=limits, keep_message=False)
+    recording = Recording(io.BytesIO(example.text.encode()), definition, limits, format=example.format)
+    out, watch = io.StringIO(), Stopwatch()
+    trace = JsonTrace(out)
+    trace.begin()
+    for record in recording:
+        time = created_at(record, definition, limits)
+        trace.step(record, feed(checker, record), time, watch.lap(time))
+    trace.add(evolve(finish(checker, recording), source=name))
+    trace.end()
+    return out.getvalue()
 
 
 def _index(definition: Definition, medium: Medium) -> Page:
