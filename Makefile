@@ -8,10 +8,10 @@ SHOWN := tests/data/recordings
 BROKEN := tests/data/broken/interleaved.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-wheel test-deep check generate build bench clean
+.PHONY: help setup demo test test-wheel test-browser test-deep check generate build bench clean
 
 help: ## list these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +53,13 @@ test-wheel: build ## install the built wheel in an empty environment and use it 
 	$(VENV)/installed/bin/python -m pip install --quiet dist/*.whl
 	cd / && $(CURDIR)/$(VENV)/installed/bin/python -I $(CURDIR)/tests/wheel/installed.py $(CURDIR)/tests/data
 
+$(VENV)/browser: $(VENV)/interop
+	$(BIN)/python -m pip install --quiet --group browser
+	@touch $@
+
+test-browser: $(VENV)/browser ## look at the pages in a browser (needs Chromium: apt-get install chromium)
+	$(BIN)/python -m pytest tests/browser
+
 test-deep: $(VENV)/interop ## the property tests with 20,000 examples each
 	$(BIN)/python -m pytest tests/properties --hypothesis-profile=deep
 
@@ -62,7 +69,7 @@ check: $(VENV)/interop ## lint, format, types, and drift of generated files
 	$(BIN)/mypy
 	$(BIN)/python -m mmsp_fsm.reference.generate --check
 
-generate: $(VENV)/tools ## write what is made from grammar/: the model, the EBNF's kinds, the diagrams
+generate: $(VENV)/tools ## write what is made from grammar/: the model, the EBNF's kinds, diagrams, schemas
 	$(BIN)/python -m mmsp_fsm.reference.generate
 
 build: $(VENV)/tools ## build the wheel and the sdist into dist/

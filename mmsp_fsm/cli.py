@@ -25,6 +25,9 @@ COMMANDS = {
     "explain": "rules:explain",
     "rules": "rules:list_rules",
     "diagram": "diagram:diagram",
+    "schema": "schema:schema",
+    "coverage": "coverage:coverage",
+    "docs": "docs:docs",
 }
 """Each command's module and object in `mmsp_fsm.commands`, in the order in which the help lists them."""
 

@@ -190,4 +190,8 @@ def _places(row: Row, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, str, str
 
 
 def _fill(text: str, kind: str, other: str = "") -> str:
-    return text.replace("{kind}", kind).replace("{other}", other)
+    for place, name in (("{kind}", kind), ("{other}", other)):
+        if f"a {place}" in text and name.startswith(tuple("aeiou")):
+            text = re.sub(rf"\ba {re.escape(place)}", f"an {place}", text)
+        text = text.replace(place, name)
+    return text

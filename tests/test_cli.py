@@ -190,10 +190,10 @@ def test_trace():
     assert done.returncode == 1
     rows = [line.split() for line in done.stdout.decode().splitlines()]
     assert rows[0] == ["0", "line", "1", "between_groups", "thinking.delta", "open", "thinking_open"]
-    assert rows[1] == ["1", "line", "2", "thinking_open", "text.delta", "leave+open", "text_open"]
+    assert rows[1] == ["1", "line", "2", "+40", "ms", "thinking_open", "text.delta", "leave+open", "text_open"]
     assert rows[2][0] == "error[E302]"
-    assert rows[3][3:] == ["text_open", "thinking.delta", "late", "text_open"]
-    assert rows[-2][3:] == ["between_groups", "stop", "finish", "stopped"]
+    assert rows[3][5:] == ["text_open", "thinking.delta", "late", "text_open"]
+    assert rows[-2][5:] == ["between_groups", "stop", "finish", "stopped"]
 
 
 def test_explain_and_rules():

@@ -116,11 +116,9 @@ def test_the_other_commands_take_what_they_have(folder):
 
 
 def test_numbers_and_addresses(folder):
-    (folder / "mmsp-fsm.toml").write_text(
-        'max-diagnostics = 1\nrules-url = "https://docs.example/"\nformat = "sarif"\n'
-    )
+    (folder / "mmsp-fsm.toml").write_text('max-diagnostics = 1\ndocs-url = "https://docs.example/"\nformat = "sarif"\n')
     log = json.loads(run("validate", "bad.jsonl", cwd=folder).stdout)
-    assert log["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"] == "https://docs.example/E101"
+    assert log["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"] == "https://docs.example/rules/E101.html"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +139,7 @@ def test_numbers_and_addresses(folder):
         ("fail-on = {}", "fail-on: a string is due, not a table"),
         ("fail-on = 2020-01-01", "fail-on: a string is due, not a date or a time"),
         ("fail-on = 'warn'", "fail-on: 'warn' is not one of 'error', 'warning'."),
-        ("rules-url = 'javascript:x'", "rules-url: an address that begins with https:// is due, without blanks."),
+        ("docs-url = 'javascript:x'", "docs-url: an address that begins with https:// is due, without blanks."),
         ('"\\u001b[2J" = 1', "\\x1b[2J: there is no such key; the keys are "),
     ],
 )  # fmt: skip

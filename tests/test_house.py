@@ -134,7 +134,7 @@ def test_each_library_is_behind_its_door():
 KINDS = set(default().kinds)
 OTHER_WORDS = {
     "joins": set(get_args(Joins)),
-    "format": {"text", "json", "jsonl", "sarif", "junit", "github"},
+    "format": {"text", "json", "jsonl", "sarif", "junit", "github", "dot", "svg", "html"},
 }
 """Words of other vocabularies, by what holds them. Where a kind's name is one of these too, it may be meant as such."""
 

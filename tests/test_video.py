@@ -1,5 +1,6 @@
 """Adding a kind is one edit of grammar/mmsp.toml and `make generate`, nothing else."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.streams import delta, stop
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,6 +94,57 @@ def test_it_is_drawn(checkout):
     assert "video_open" in (checkout / "diagrams" / "group-video.dot").read_text(encoding="utf-8")
     assert "video" in (checkout / "diagrams" / "stream.dot").read_text(encoding="utf-8")
     assert (checkout / "diagrams" / "group-video.svg").exists()
+    assert ">video<" in (checkout / "diagrams" / "syntax-K.svg").read_text(encoding="utf-8")
+
+
+def test_it_has_its_schema(checkout):
+    shown = run(checkout, "-m", "mmsp_fsm", "schema", "event")
+    items = json.loads(shown.stdout)["$defs"]
+    assert items["video.delta"]["required"] == ["type", "data"]
+    assert items["video.done"]["properties"]["data"] == items["inline_data.done"]["properties"]["data"]
+
+
+def test_it_is_documented(checkout, tmp_path):
+    made = run(checkout, "-m", "mmsp_fsm", "docs", str(tmp_path / "site"))
+    assert made.returncode == 0, made.stderr
+    page = (tmp_path / "site" / "kinds" / "video.html").read_text(encoding="utf-8")
+    assert "video.done" in page
+    for name in ("grammar.html", "machine.html", "kinds/index.html", "diagrams/stream.svg", "schema/event.json"):
+        assert "video" in (tmp_path / "site" / name).read_text(encoding="utf-8"), name
+
+
+VIDEO_STREAM = [
+    {"type": "video.delta", "data": "YWI=", "mime_type": "video/mp4"},
+    {"type": "video.delta", "data": "Yw==", "mime_type": "video/mp4"},
+    {"type": "video.done", "data": "YWJj", "mime_type": "video/mp4"},
+]
+
+
+def test_its_streams_are_traced(checkout, tmp_path):
+    path = tmp_path / "video.jsonl"
+    path.write_text("".join(f"{json.dumps(delta(item))}\n" for item in VIDEO_STREAM) + json.dumps(stop()))
+    for form, words in {
+        "text": ["video.delta", "video_open"],
+        "json": ['"after": "video_open"'],
+        "dot": ['"video_open"'],
+        "svg": [">video_open<"],
+        "html": ['data-state="video_open"', '"kind":"video"', "[3 bytes] 61 62 63"],
+    }.items():
+        traced = run(checkout, "-m", "mmsp_fsm", "trace", str(path), "--format", form)
+        assert traced.returncode == 0, traced.stderr
+        assert [word for word in words if word not in traced.stdout] == [], form
+
+
+def test_it_is_in_every_view_and_in_mermaid(checkout):
+    for view in (["stream"], ["violations"], ["builders"], ["group", "--kind", "video"], ["stream", "--expand"]):
+        shown = run(checkout, "-m", "mmsp_fsm", "diagram", *view, "--format", "mermaid")
+        assert "video" in shown.stdout, view
+
+
+def test_its_coverage_is_counted(checkout):
+    shown = run(checkout, "-m", "mmsp_fsm", "coverage", str(ROOT / "tests" / "data" / "broken"), "--kinds", "video")
+    assert "0 of 8" not in shown.stdout
+    assert " of 8 legal transitions taken" in shown.stdout.splitlines()[-1]
 
 
 def test_nothing_else_differs_and_nothing_is_stale(checkout):
@@ -113,4 +167,7 @@ def test_nothing_else_differs_and_nothing_is_stale(checkout):
         "diagrams/violations.dot",
         "diagrams/builders.dot",
         "diagrams/group-video.dot",
+        "grammar/schema/event.json",
+        "grammar/schema/message.json",
+        "grammar/schema/report.json",
     }

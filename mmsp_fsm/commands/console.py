@@ -33,11 +33,12 @@ def print_json(value: Any) -> None:
     out.write(json_text(value, ascii_only=not says_unicode(out), indent=2) + "\n")
 
 
-def renderer_for(stream: TextIO | None) -> Renderer:
-    """What turns reports into the text that fits `stream`."""
+def renderer_for(stream: TextIO | None, docs_url: str | None = None) -> Renderer:
+    """What turns reports into the text that fits `stream`; `docs_url` is where the rules have pages."""
     from mmsp_fsm.output.text import Renderer
 
-    return Renderer(color=is_colorful(stream), ascii_only=stream is not None and not says_unicode(stream))
+    ascii_only = stream is not None and not says_unicode(stream)
+    return Renderer(color=is_colorful(stream), ascii_only=ascii_only, docs_url=docs_url)
 
 
 def says_unicode(stream: TextIO) -> bool:

@@ -6,52 +6,52 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from mmsp_fsm.commands.options import CONFORMING, examples
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
+from mmsp_fsm.commands.options import CONFORMING, docs_url_option, examples
 from mmsp_fsm.commands.writing import output_option, write_out
 
 if TYPE_CHECKING:
     from mmsp_fsm.reference.drawing import Theme
-    from mmsp_fsm.reference.picture import Picture
+    from mmsp_fsm.reference.picture import Address, Picture
 
 FORMATS = ("svg", "png", "pdf", "dot", "mermaid")
 VIEWS = ("stream", "group", "events", "violations", "builders")
 
 
 @click.command(
+    cls=ConfiguredCommand,
     epilog=examples(
         "mmsp-fsm diagram -o stream.svg",
         "mmsp-fsm diagram group --kind KIND --format mermaid",
         "mmsp-fsm diagram violations --format png -o violations.png",
     )
-    + "Exit status: 0 drawn; 2 it could not be (dot and mermaid need no Graphviz)."
+    + "Exit status: 0 drawn; 2 it could not be (dot and mermaid need no Graphviz).",
 )
 @click.argument("view", type=click.Choice(VIEWS), default="stream")
 @click.option("--kind", help="The kind of the group that `group` draws.")
 @click.option("--expand", is_flag=True, help="A state for each kind, also where kinds behave alike.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default what FILE's suffix says, else svg.")
 @click.option("--theme", type=click.Choice(["auto", "light", "dark"]), default="auto", show_default=True)
-@click.option("--base-url", default="", metavar="URL", help="Where the pages of `mmsp-fsm docs` are: rules link there.")
+@docs_url_option
 @output_option
+@configuration_options
 def diagram(
-    view: str, kind: str | None, expand: bool, form: str | None, theme: str, base_url: str, to: str | None
+    view: str, kind: str | None, expand: bool, form: str | None, theme: str, docs_url: str | None, to: str | None
 ) -> int:
     """Draw the machine, from the definition that the checker runs on.
 
     VIEW is `stream` (what is legal), `group` (one kind's), `events` (what they hold), `violations` (what is refused,
     too, and where the machine goes on) or `builders` (what the actions do to items).
     """
-    from mmsp_fsm.output.pages import rule_page
+    from mmsp_fsm.output.pages import pages_at
     from mmsp_fsm.reference.drawing import MissingExtraError
 
     suffix = (to or "").rpartition(".")[2].lower()
     form = form or {name: name for name in FORMATS}.get({"mmd": "mermaid", "gv": "dot"}.get(suffix, suffix), "svg")
     picture = _picture(view, kind, expand)
 
-    def address(code: str) -> str | None:
-        return rule_page(code, base_url) if base_url else None
-
     try:
-        write_out(_made(picture, form, address, cast("Theme", theme)), to)
+        write_out(_made(picture, form, pages_at(docs_url), cast("Theme", theme)), to)
     except MissingExtraError as error:
         raise click.UsageError(str(error)) from None
     return CONFORMING
@@ -73,14 +73,12 @@ def _picture(view: str, kind: str | None, expand: bool) -> Picture:
     return group_view(default(), kinds[kind])
 
 
-def _made(picture: Picture, form: str, address: object, theme: Theme) -> str | bytes:
+def _made(picture: Picture, form: str, where: Address, theme: Theme) -> str | bytes:
     from mmsp_fsm.reference.colours import DARK, LIGHT
     from mmsp_fsm.reference.dot import dot
     from mmsp_fsm.reference.drawing import draw
     from mmsp_fsm.reference.mermaid import mermaid
-    from mmsp_fsm.reference.picture import Address
 
-    where = cast(Address, address)
     if form == "dot":
         return dot(picture, DARK if theme == "dark" else LIGHT, where)
     if form == "mermaid":

@@ -60,6 +60,20 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"https?://[!-~]+", value):
+        raise click.BadParameter("an address that begins with https:// is due, without blanks.")
+    return value
+
+
+docs_url_option = click.option(
+    "--docs-url",
+    callback=_address,
+    metavar="URL",
+    help="Where the pages of `mmsp-fsm docs` are: rules then lead there (terminal, SARIF, pictures).",
+)
+
+
 def split_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that tell several streams in one recording apart."""
     usual = 10_000

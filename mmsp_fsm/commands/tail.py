@@ -21,6 +21,7 @@ from mmsp_fsm.commands.options import (
     UNREADABLE,
     VIOLATING,
     check_options,
+    docs_url_option,
     examples,
     only_source,
     reading_options,
@@ -58,6 +59,7 @@ class _UnreadableError(Exception):
 @click.option("--timeout", type=SECONDS, default=60, show_default=True, help="Seconds of silence to wait for a server.")
 @click.option("-f", "--follow", is_flag=True, help="Wait at a file's end for more, until the stream has ended.")
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
+@docs_url_option
 @http_options
 @rule_options
 @reading_options
@@ -79,7 +81,9 @@ def tail(where: str, save: str | None, fail_on: str, **options: Any) -> int:
             complain(renderer_for(sys.stderr).complaint(str(refused)))
             return UNREADABLE
         columns = shutil.get_terminal_size().columns if is_terminal(out) else None
-        live = LiveText(out, renderer_for(out), source=name, columns=columns, ascii_only=not says_unicode(out))
+        live = LiveText(
+            out, renderer_for(out, options["docs_url"]), source=name, columns=columns, ascii_only=not says_unicode(out)
+        )
         watched = _Watched(file, saved, follow=options["timeout"] if options["follow"] else None)
         return _watch(watched, live, checking, name, suffix, fail_on)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from mmsp_fsm.commands.options import (
     UNREADABLE,
     VIOLATING,
     check_options,
+    docs_url_option,
     examples,
     reading_options,
     rule_options,
@@ -27,12 +27,6 @@ from mmsp_fsm.output.formats import FORMATS, Output, OutputOptions, output_for
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics
-
-
-def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.fullmatch(r"https?://[!-~]+", value):
-        raise click.BadParameter("an address that begins with https:// is due, without blanks.")
-    return value
 
 
 @click.command(
@@ -52,7 +46,7 @@ def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str 
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print diagnostics alone: no line for each stream, no totals.")
 @click.option("--statistics", is_flag=True, help="Count the rules that were broken, and name the worst sources.")
-@click.option("--rules-url", callback=_rules_url, help="Where the rules' pages are; a code is appended (SARIF).")
+@docs_url_option
 @split_options
 @engine_options
 @rule_options
@@ -109,6 +103,6 @@ def _output(options: dict[str, Any], warnings_fail: bool) -> Output:
         ascii_only=not says_unicode(out),
         quiet=options["quiet"],
         warnings_fail=warnings_fail,
-        rules_url=options["rules_url"],
+        docs_url=options["docs_url"],
     )
     return output_for(options["output"], out, how)

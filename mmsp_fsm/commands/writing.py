@@ -26,3 +26,13 @@ def write_out(made: str | bytes, to: str | None) -> None:
     else:
         out.flush()
         sys.stdout.buffer.write(made)
+
+
+def drawable() -> None:
+    """Raise a usage error where Graphviz is missing, before anything is read."""
+    from importlib.util import find_spec
+
+    from mmsp_fsm.reference.drawing import EXTRA
+
+    if find_spec("pygraphviz") is None:
+        raise click.UsageError(EXTRA)

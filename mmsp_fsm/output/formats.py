@@ -30,7 +30,7 @@ class OutputOptions:
 
     `complain` says a line on standard error; `color` and `terminal` tell what looks at the output, `ascii_only` that
     it knows no other characters; `quiet` leaves out all but diagnostics; `warnings_fail` says that a warning fails a
-    stream; to `rules_url` a rule's code is appended, which gives the address of its page.
+    stream; `docs_url` is where the pages of `mmsp-fsm docs` are, to which rules then lead.
     """
 
     complain: Callable[[str], None]
@@ -39,7 +39,7 @@ class OutputOptions:
     ascii_only: bool = False
     quiet: bool = False
     warnings_fail: bool = False
-    rules_url: str | None = None
+    docs_url: str | None = None
 
 
 class Output(Protocol):

@@ -45,11 +45,12 @@ def stream_object(report: StreamReport) -> dict[str, Any]:
         "groups": report.groups,
         "errors": report.errors,
         "warnings": report.warnings,
-        "diagnostics": [_diagnostic(one) for one in report.diagnostics],
+        "diagnostics": [diagnostic_object(one) for one in report.diagnostics],
     }
 
 
-def _diagnostic(one: Diagnostic) -> dict[str, Any]:
+def diagnostic_object(one: Diagnostic) -> dict[str, Any]:
+    """One diagnostic as the document holds it."""
     return {
         "code": one.code,
         "rule": one.rule.name,

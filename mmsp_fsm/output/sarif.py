@@ -15,6 +15,7 @@ from mmsp_fsm.output.addresses import uri_of
 from mmsp_fsm.output.excerpts import excerpt
 from mmsp_fsm.output.formats import OutputOptions
 from mmsp_fsm.output.json import json_text
+from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.rules import explained
 from mmsp_fsm.output.statistics import statistics_lines
 from mmsp_fsm.output.visible import visible
@@ -108,8 +109,8 @@ class SarifLog:
                 "precision": "very-high",
             },
         }
-        if self._options.rules_url:
-            descriptor["helpUri"] = self._options.rules_url + rule.code
+        if self._options.docs_url:
+            descriptor["helpUri"] = rule_page(rule.code, self._options.docs_url)
         return descriptor
 
     def _result(self, one: Diagnostic, report: StreamReport, seen: Counter[str]) -> dict[str, Any]:

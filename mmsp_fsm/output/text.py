@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
 from mmsp_fsm.output.formats import OutputOptions
+from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.statistics import print_statistics
+from mmsp_fsm.output.trace.times import duration
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
 from mmsp_fsm.runs import Summary, Unreadable
@@ -46,7 +48,7 @@ class TextRun:
 
     def __init__(self, out: TextIO, options: OutputOptions) -> None:
         self._out, self._options = out, options
-        self._renderer = Renderer(color=options.color, ascii_only=options.ascii_only)
+        self._renderer = Renderer(color=options.color, ascii_only=options.ascii_only, docs_url=options.docs_url)
 
     def begin(self) -> None:
         """Nothing stands before the first stream."""
@@ -73,12 +75,14 @@ class TextRun:
 
 class Renderer:
     """Renders diagnostics and reports as lines of text. `color` says whether the terminal is to colour it,
-    `ascii_only` that it knows no other characters (the marks would not stand under what they mark).
+    `ascii_only` that it knows no other characters (the marks would not stand under what they mark). Codes of rules are
+    links to their pages below `docs_url` where there is colour: a terminal that knows no escapes would print them.
     """
 
-    def __init__(self, *, color: bool = False, ascii_only: bool = False) -> None:
+    def __init__(self, *, color: bool = False, ascii_only: bool = False, docs_url: str | None = None) -> None:
         self._color = color
         self._ascii_only = ascii_only
+        self._docs_url = docs_url
 
     def stream(self, report: StreamReport) -> Iterator[str]:
         """The lines of one stream's diagnostics, each with a blank line behind."""
@@ -94,9 +98,7 @@ class Renderer:
 
     def diagnostic(self, one: Diagnostic, source: str | None, stream: str | int | None = None) -> Iterator[str]:
         """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
-        yield self._styled(one.severity, f"{one.severity}[{one.code}]") + self._styled(
-            "bold", f": {self._visible(one.message)}"
-        )
+        yield self._code(one) + self._styled("bold", f": {self._visible(one.message)}")
         parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
         gutter = max(len(_label(part)) for part in parts)
         pad = " " * gutter
@@ -134,9 +136,11 @@ class Renderer:
         """The line for what keeps a command from its work."""
         return self._styled("error", "error") + f": {self._visible(sentence)}"
 
-    def step(self, record: Record, step: Step) -> Iterator[str]:
-        """The lines of one event of a trace: each move, and below them what is wrong."""
-        where = f"{step.event:>5} " if record.line is None else f"{step.event:>5} {'line ' + str(record.line):<9}"
+    def step(self, record: Record, step: Step, since: int | None) -> Iterator[str]:
+        """The lines of one event of a trace: each move, and below them what is wrong. `since` is the time since the
+        last event, in ms.
+        """
+        where = f"{step.event:>5} {'line ' + str(record.line):<9} {duration(since):>9}"
         for move in step.moves:
             states = f"{move.before:<22} {self._visible(move.symbol):<22} {move.action or '-':<12} {move.after}"
             yield f"{where}  {states}"
@@ -158,8 +162,14 @@ class Renderer:
     # ── Parts ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _trace_line(self, one: Diagnostic) -> str:
-        severity = self._styled(one.severity, f"{one.severity}[{one.code}]")
-        return f"{' ' * 17}{severity} {self._visible(one.message)}"
+        return f"{' ' * 27}{self._code(one)} {self._visible(one.message)}"
+
+    def _code(self, one: Diagnostic) -> str:
+        """Severity and code; on a terminal a link to the rule's page, where there is one (OSC 8)."""
+        text = self._styled(one.severity, f"{one.severity}[{one.code}]")
+        if not (self._color and self._docs_url):
+            return text
+        return f"\x1b]8;;{rule_page(one.code, self._docs_url)}\x1b\\{text}\x1b]8;;\x1b\\"
 
     def _place(self, one: Diagnostic, source: str | None, stream: str | int | None) -> str:
         parts = [self._visible(source)] if source is not None else []

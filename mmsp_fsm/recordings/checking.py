@@ -86,7 +86,11 @@ def _reports(recording: Recording, options: CheckOptions) -> Iterator[StreamRepo
         yield from log.split(recording)
 
 
-def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
+Walked = tuple[Record, Step] | StreamReport | Unreadable
+"""What walking a source gives, one after the other."""
+
+
+def walk_source(source: Source, options: CheckOptions) -> Iterator[Walked]:
     """Each record of a source with the step that it made, and the report; last, why it could not be read on."""
     checker = options.checker()
     try:

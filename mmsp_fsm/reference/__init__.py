@@ -1,4 +1,4 @@
-"""What is made from the definition: the model's source, diagrams, and (in time) pages and schemas.
+"""What is made from the definition: the model's source, diagrams, schemas, pages and coverage.
 
 Each module is a function of a definition; none looks at a running machine.
 """

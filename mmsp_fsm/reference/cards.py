@@ -74,7 +74,7 @@ def builders_view(definition: Definition, expand: bool = False) -> Picture:
                 edges.append(Edge(growing, to, "legal", (line,)))
     longest = max(map(len, get_args(Action)))
     actions = tuple(Line(action.ljust(longest, NBSP), _sentence((action,))) for action in get_args(Action))
-    nodes.append(Node("actions", "card", (Line("what each action does"), *actions), "what each action does"))
+    nodes.append(Node("actions", "note", (Line("what each action does"), *actions), "what each action does"))
     title = f"What the actions do to the items of {definition.protocol.name} {definition.protocol.version}"
     letters = (f"{ANY} stands for each kind of the card in turn",)
     return Picture("builders", title, letters, tuple(nodes), merged(edges), _legend(nodes))

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from mmsp_fsm.reference.colours import FONT, Palette
 from mmsp_fsm.reference.picture import Address, Edge, EdgeRole, Line, Node, NodeRole, Picture
 
+NBSP = "\u00a0"
+
 SHAPES = {
     "state": {"shape": "box", "style": "rounded,filled"},
     "ended": {"shape": "box", "style": "rounded,filled", "peripheries": "2"},
@@ -33,7 +35,8 @@ def dot(picture: Picture, palette: Palette, address: Address) -> str:
     edge = {"fontname": FONT, "fontsize": "11", "arrowsize": "0.8", "penwidth": "1.2"}
     lines = [f"digraph {_quoted(picture.name)} {{"]
     lines += [f"  {name} {_attributes(values)};" for name, values in (("graph", graph), ("node", node), ("edge", edge))]
-    lines += [f"  {line}" for one in picture.nodes for line in _node(one, palette, address)]
+    drawn = (one for one in picture.nodes if one.role != "note")  # which stands in the heading
+    lines += [f"  {line}" for one in drawn for line in _node(one, palette, address)]
     lines += [f"  {line}" for one in picture.edges for line in _edge(one, palette, address)]
     return "\n".join([*lines, "}", ""])
 
@@ -54,7 +57,7 @@ def _edge(edge: Edge, palette: Palette, address: Address) -> Iterator[str]:
     values = {"style": STROKES[edge.role], "color": ink, "fontcolor": ink, "tooltip": tip}
     if edge.lines:
         values["label"] = _table(edge.lines, ink, palette, address)
-    if edge.source != edge.to or edge.role == "legal":
+    if edge.source != edge.to or edge.role == "legal" or not edge.lines:
         yield f"{_quoted(edge.source)} -> {_quoted(edge.to)} {_attributes(values)};"
         return
     # What stays in its state leads by a note: as loops, many long labels would lie on one another.
@@ -76,11 +79,18 @@ def _ink(role: EdgeRole, palette: Palette) -> str:
 
 
 def _heading(picture: Picture, palette: Palette) -> str:
-    """The title, what the letters mean, and the legend: a sample of each role and what it means."""
+    """The title, what the letters mean, the legend (a sample of each role and what it means), and the notes."""
     lines = [f'<FONT POINT-SIZE="16"><B>{_text(picture.title)}</B></FONT>', *map(_text, picture.subtitle)]
     rows = [f'<TR><TD ALIGN="LEFT" COLSPAN="2">{line}</TD></TR>' for line in lines]
+    # The column of words takes the room that a long title needs; the samples would grow with theirs.
+    widest = max(len(picture.title) * 16 // 11, *map(len, picture.subtitle), 0)
     for role, words in picture.legend:
-        rows.append(f'<TR><TD ALIGN="LEFT">{_sample(role, palette)}</TD><TD ALIGN="LEFT">{_text(words)}</TD></TR>')
+        meaning = f'<TD ALIGN="LEFT">{_text(words.ljust(widest, NBSP))}</TD>'
+        rows.append(f'<TR><TD ALIGN="LEFT">{_sample(role, palette)}</TD>{meaning}</TR>')
+    for note in (line for node in picture.nodes if node.role == "note" for line in node.lines):
+        span = "" if note.note else ' COLSPAN="2"'
+        rows.append(f'<TR><TD ALIGN="LEFT"{span}><B>{_text(note.text)}</B></TD>')
+        rows[-1] += f'<TD ALIGN="LEFT">{_text(note.note)}</TD></TR>' if note.note else "</TR>"
     return (
         f'<<FONT COLOR="{palette.ink}" POINT-SIZE="11"><TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" '
         f'CELLPADDING="3">{"".join(rows)}</TABLE></FONT>>'

@@ -17,7 +17,7 @@ from mmsp_fsm.reference.picture import Address, Picture
 Theme = Literal["auto", "light", "dark"]
 """`auto`: as whoever looks at it prefers, where the format can tell; else light."""
 
-EXTRA = "drawing needs Graphviz: pip install 'mmsp-fsm[diagrams]' (dot and mermaid are written without it)"
+EXTRA = "drawing needs Graphviz: pip install 'mmsp-fsm[diagrams]' (dot, mermaid and html are written without it)"
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
@@ -55,7 +55,8 @@ def standing_alone(drawn: bytes, picture: Picture, theme: Theme = "auto") -> str
     root = ElementTree.fromstring(drawn)
     for element in root.iter():
         _mend(element)
-    root.set("role", "img")
+    # What holds links is no image to a screen reader, which would not come to them.
+    root.set("role", "group" if root.find(f".//{{{SVG}}}a") is not None else "img")
     root.set("class", "mmsp-picture")
     root.set("aria-label", picture.description)
     for number, (tag, text) in enumerate((("title", picture.title), ("desc", picture.description))):

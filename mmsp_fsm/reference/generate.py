@@ -21,6 +21,8 @@ from mmsp_fsm.reference.drawing import draw, no_address
 from mmsp_fsm.reference.ebnf import ebnf_source
 from mmsp_fsm.reference.model_source import model_source
 from mmsp_fsm.reference.packing import packed
+from mmsp_fsm.reference.schema import schema_text, schemas
+from mmsp_fsm.reference.syntax import productions, syntax_diagram
 
 MEND = "make generate"
 """The command that mends drift."""
@@ -33,7 +35,12 @@ def generated(definition: Definition, root: Path) -> Iterator[tuple[Path, str]]:
     """Each generated text file: its path, and what it must hold."""
     grammar = root / "grammar" / "mmsp.ebnf"
     yield grammar.with_name(PACKED), packed(definition, grammar.parent)
-    yield grammar, ebnf_source(grammar.read_text(encoding="utf-8"), definition)
+    text = ebnf_source(grammar.read_text(encoding="utf-8"), definition)
+    yield grammar, text
+    for name, node in productions(definition, text).items():
+        yield root / "diagrams" / f"syntax-{name}.svg", syntax_diagram(definition, name, node, lambda _: None)
+    for name, schema in schemas(definition).items():
+        yield root / "grammar" / "schema" / f"{name}.json", schema_text(schema)
     yield root / "mmsp_fsm" / "model.py", model_source(definition)
     for picture in diagrams(definition):
         yield root / "diagrams" / f"{picture.name}.dot", dot(picture, LIGHT, no_address)
@@ -60,6 +67,7 @@ def write(definition: Definition, root: Path) -> None:
         if path.suffix in (".dot", ".svg"):
             path.unlink()
     for path, due in generated(definition, root):
+        path.parent.mkdir(exist_ok=True)
         path.write_text(due, encoding="utf-8")
     for picture in diagrams(definition):
         (root / "diagrams" / f"{picture.name}.svg").write_bytes(draw(picture, "svg"))

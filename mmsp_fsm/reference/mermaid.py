@@ -11,7 +11,7 @@ from mmsp_fsm.reference.picture import Address, Edge, Line, Node, Picture
 ARROWS = {"legal": "-->", "refused": "-.->", "unseen": "-.->"}
 """How each role of an edge is written."""
 
-FRAMES = {"state": ("(", ")"), "ended": ("([", "])"), "card": ("[", "]"), "start": ("((", "))")}
+FRAMES = {"state": ("(", ")"), "ended": ("([", "])"), "card": ("[", "]"), "start": ("((", "))"), "note": ("[", "]")}
 """What stands around the label of each role of a node."""
 
 
@@ -22,7 +22,7 @@ def mermaid(picture: Picture, address: Address) -> str:
     lines += [f"  {line}" for number, edge in enumerate(picture.edges) for line in _edge(number, edge)]
     lines += ["  subgraph legend", "    direction LR"]
     for number, (role, words) in enumerate(picture.legend):
-        ends = f"    l{number}[]:::point", f'm{number}["{_text(words)}"]:::words'
+        ends = f'    l{number}[" "]:::point', f'm{number}["{_text(words)}"]:::words'
         if role in ARROWS:
             lines.append(f"{ends[0]} {ARROWS[role]} {ends[1]}")
         else:
@@ -51,7 +51,8 @@ def _edge(number: int, edge: Edge) -> Iterator[str]:
 
 def _classes() -> Iterator[str]:
     """Each role's colours. Fill and ink are given together, so that they stand on light and on dark pages."""
-    fills = {"state": LIGHT.state, "ended": LIGHT.state, "card": LIGHT.card, "start": LIGHT.ink, "unseen": LIGHT.paper}
+    fills = {"state": LIGHT.state, "ended": LIGHT.state, "card": LIGHT.card, "start": LIGHT.ink, "note": LIGHT.paper}
+    fills["unseen"] = LIGHT.paper
     for role, fill in fills.items():
         stroke = LIGHT.frame if role in ("state", "ended") else LIGHT.faint
         wide = ",stroke-width:3px" if role == "ended" else ",stroke-dasharray:2 3" if role == "unseen" else ""

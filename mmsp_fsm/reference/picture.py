@@ -11,8 +11,10 @@ from typing import Literal
 
 from attrs import field, frozen
 
-NodeRole = Literal["state", "ended", "card", "start"]
-"""A state; one in which a stream may end; what is no state (an event, an item); where it begins."""
+NodeRole = Literal["state", "ended", "card", "start", "note"]
+"""A state; one in which a stream may end; what is no state (an event, an item); where it begins; words beside it all,
+to which no edge leads.
+"""
 
 EdgeRole = Literal["legal", "refused", "unseen"]
 """A transition; a violation, dashed; a transition that a set of recordings never took."""

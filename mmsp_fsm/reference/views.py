@@ -130,7 +130,7 @@ class Painter:
         for edge in edges:
             for line in edge.lines:
                 count = taken[edge.source, edge.to, line]
-                shown = Line(line.text, f"{line.note} x{count:,}" if count else line.note, line.rules, line.tip)
+                shown = Line(line.text, f"{line.note} ×{count:,}".strip() if count else line.note, line.rules, line.tip)
                 yield Edge(edge.source, edge.to, edge.role if count else "unseen", (shown,))
 
     def _line(self, cell: Cell, outcome: Cell | Guard, fold: Fold | None) -> Line:
@@ -139,7 +139,7 @@ class Painter:
             return Line(symbol, outcome.when.replace("_", " "), (outcome.rule,), outcome.says)
         tip = outcome.says or f"{self.definition.symbols[cell.symbol].title}: {', '.join(outcome.do) or 'nothing'}"
         for kind in fold.kinds[:1] if fold is not None and fold.name == ANY else ():
-            tip = tip.replace(kind.name, ANY)
+            tip = tip.replace(f"an {kind.name}", f"a {ANY}").replace(kind.name, ANY)
         return Line(symbol, "+".join(outcome.do) if cell.legal else "", outcome.rules, tip)
 
     def _speaks_of(self, cell: Cell) -> Fold | None:

@@ -93,11 +93,11 @@ def test_a_result():
 
 
 def test_the_rules_are_the_catalogue_s():
-    rules = run_of(bad(), rules_url="https://docs.example/rules#")["tool"]["driver"]["rules"]
+    rules = run_of(bad(), docs_url="https://docs.example/mmsp/")["tool"]["driver"]["rules"]
     assert [one["id"] for one in rules] == list(default().rules)
     by_code = {one["id"]: one for one in rules}
     assert by_code["E302"]["name"] == "group-left-open"
-    assert by_code["E302"]["helpUri"] == "https://docs.example/rules#E302"
+    assert by_code["E302"]["helpUri"] == "https://docs.example/mmsp/rules/E302.html"
     assert by_code["E302"]["defaultConfiguration"] == {"level": "error", "enabled": True}
     assert by_code["W504"]["defaultConfiguration"] == {"level": "warning", "enabled": False}
     assert by_code["E302"]["shortDescription"]["text"] == default().rules["E302"].summary

@@ -65,6 +65,14 @@ def test_colour_is_only_there_when_asked():
     assert "\x1b[1;31merror[E302]\x1b[0m" in lines(report, color=True)
 
 
+def test_a_code_is_a_link_to_its_page_on_a_terminal_that_is_coloured():
+    report = mmsp_fsm.validate(BROKEN)
+    shown = lines(report, color=True, docs_url="https://docs.example/mmsp/")
+    link = "\x1b]8;;https://docs.example/mmsp/rules/E302.html\x1b\\\x1b[1;31merror[E302]\x1b[0m\x1b]8;;\x1b\\"
+    assert link in shown
+    assert lines(report, docs_url="https://docs.example/mmsp/") == lines(report)
+
+
 @pytest.mark.parametrize("hostile", ["\x1b]52;c;cm0=\x07", "\u202eevil", "\x9b2J", "[red]x[/red]", "a\r::stop"])
 def test_model_output_is_shown_escaped(hostile):
     text = lines(mmsp_fsm.validate([t(hostile), t_done("plain"), stop()]))

@@ -15,10 +15,10 @@ COMMAND = Path(sys.executable).with_name("mmsp-fsm")
 MANIFEST = {entry["name"]: entry for entry in json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))}
 
 
-def command(*arguments, status, **more):
+def command(*arguments, status, errors=False, **more):
     done = subprocess.run([COMMAND, *arguments], capture_output=True, check=False, timeout=300, **more)
     assert done.returncode == status, (arguments[:3], done.returncode, done.stderr[-2000:])
-    return done.stdout
+    return done.stderr if errors else done.stdout
 
 
 def main():
@@ -38,6 +38,17 @@ def main():
     message = json.loads(command("parse", folder / f"{conforming}.sse", status=0))
     assert message["role"] == "assistant"
     assert b"group-left-open" in command("explain", "E302", status=0)
+    page = command("trace", folder / f"{conforming}.sse", "--format", "html", status=0)
+    assert page.startswith(b"<!DOCTYPE html>")
+    assert b'id="machine"' in page  # drawn without Graphviz, which this environment does not have
+    said = command("trace", folder / f"{conforming}.sse", "--format", "svg", status=2, errors=True)
+    assert b"mmsp-fsm[diagrams]" in said
+    assert command("diagram", "violations", "--format", "dot", status=0).startswith(b"digraph")
+    assert b"flowchart" in command("diagram", "group", "--kind", "text", "--format", "mermaid", status=0)
+    assert b"mmsp-fsm[diagrams]" in command("diagram", status=2, errors=True)
+    assert b"mmsp-fsm[docs]" in command("docs", "site", status=2, errors=True)
+    assert json.loads(command("schema", "report", status=0))["$defs"]["diagnostic"]
+    assert b"legal transitions taken" in command("coverage", folder / f"{conforming}.sse", status=0)
     assert mmsp_fsm.__version__.encode() in command("--version", status=0)
     command("validate", "missing.jsonl", status=2)
     sys.stdout.write(f"the installed wheel gives {2 * len(MANIFEST)} verdicts of the manifest\n")
