@@ -81,7 +81,7 @@ class Server:
     keys = (KEY,)
     pause = 0.0
     """Seconds between two events."""
-    stream_headers = {"Content_Type": "text/event-stream; charset=utf-8", "Cache_Control": "no-cache"}  # noqa: RUF012
+    stream_headers = {"Content_Type": "text/event-stream; charset=utf-8", "Cache_Control": "no-cache"}
     done = b"data: [DONE]\n\n"
 
     def __init__(self):
@@ -137,7 +137,7 @@ class Server:
         return [*map(t, words), t_done(text), stop()]
 
     def call(self, tool):
-        arguments = {name: "here" for name in tool["parameters"]["properties"]}
+        arguments = dict.fromkeys(tool["parameters"]["properties"], "here")
         text = json.dumps(arguments)
         name, cut = tool["name"], len(text) // 2
         return [
