@@ -117,7 +117,7 @@ def _run(target: Target, cases: Iterable[Case], output: str, *, verbose: bool) -
     text = TextResults(out, renderer_for(out), hide, verbose=verbose, ascii_only=ascii_only)
     for one in run(target, cases):
         results.append(one)
-        if output == "text":
+        if output not in ("json", "junit"):
             text.add(one)
     if output == "json":
         out.write(hide(json_document(url, target.model, results, ascii_only=ascii_only)) + "\n")

@@ -166,7 +166,7 @@ def _result(probe: Probe) -> Request:
     results = [
         {
             "type": catalogue().tool["result_type"],
-            "text": catalogue().prompts["result"],
+            catalogue().tool["result_grows"]: catalogue().prompts["result"],
             told_by[call["type"]]: call[told_by[call["type"]]],
         }
         for call in probe.calls()
@@ -181,9 +181,9 @@ def _result(probe: Probe) -> Request:
 
 
 _BUILDERS: dict[str, Callable[[Probe], Request]] = {
-    "text": _prompted("text"),
+    "plain": _prompted("plain"),
     "leave": _prompted("long"),
-    "after-leave": _prompted("text"),
+    "after-leave": _prompted("plain"),
     "characters": lambda probe: probe.post(
         probe.body([user_message(default(), probe.repeat(catalogue().prompts["characters"]))])
     ),

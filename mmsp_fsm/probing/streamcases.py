@@ -22,7 +22,7 @@ SLACK = 5.0
 
 @judges("P101")
 def _status(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if one.status is None:
         return failed(f"no answer came: {one.fault}")
     if one.status != 200:
@@ -32,7 +32,7 @@ def _status(probe: Probe) -> Judgement:
 
 @judges("P102")
 def _content_type(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if one.status != 200:
         return no_stream(one) or not_shown("no stream came")
     value = one.header("content-type")
@@ -50,7 +50,7 @@ def _content_type(probe: Probe) -> Judgement:
 
 @judges("P103")
 def _encoding(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if one.status != 200:
         return no_stream(one) or not_shown("no stream came")
     value = one.header("content-encoding") or "identity"
@@ -61,7 +61,7 @@ def _encoding(probe: Probe) -> Judgement:
 
 @judges("P104")
 def _framing(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     faults = one.scan.faults
     if (missing := no_stream(one)) is not None:
         return missing
@@ -74,7 +74,7 @@ def _framing(probe: Probe) -> Judgement:
 
 @judges("P105")
 def _grammar(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     report = one.report
     missing = no_stream(one)
     if missing is not None or report is None:
@@ -88,7 +88,7 @@ def _grammar(probe: Probe) -> Judgement:
 
 @judges("P106")
 def _end(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     missing = no_stream(one)
     if missing is not None or one.report is None:
         return missing or not_shown("no stream came")
@@ -100,7 +100,7 @@ def _end(probe: Probe) -> Judgement:
 
 @judges("P107")
 def _marker(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if (missing := no_stream(one)) is not None:
         return missing
     if one.scan.after_marker:
@@ -114,7 +114,7 @@ def _marker(probe: Probe) -> Judgement:
 
 @judges("P108")
 def _complete(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if (missing := no_stream(one)) is not None:
         return missing
     if one.fault is not None and one.fault.stage == "body":
@@ -130,7 +130,7 @@ def _complete(probe: Probe) -> Judgement:
 
 @judges("P109")
 def _held_back(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if (missing := no_stream(one)) is not None:
         return missing
     if len(one.made) < 2:
@@ -146,7 +146,7 @@ def _held_back(probe: Probe) -> Judgement:
 
 @judges("P110")
 def _keep_alive(probe: Probe) -> Judgement:
-    one, due = probe.exchange("text"), probe.target.keep_alive
+    one, due = probe.exchange("plain"), probe.target.keep_alive
     if (missing := no_stream(one)) is not None:
         return missing
     silence, gap = one.signs.longest, one.events.longest
@@ -164,7 +164,7 @@ def _keep_alive(probe: Probe) -> Judgement:
 
 @judges("P501")
 def _cache_control(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if one.status != 200:
         return no_stream(one) or not_shown("no stream came")
     value = one.header("cache-control")
@@ -176,7 +176,7 @@ def _cache_control(probe: Probe) -> Judgement:
 
 @judges("P502")
 def _content_length(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if one.status != 200:
         return no_stream(one) or not_shown("no stream came")
     value = one.header("content-length")
@@ -185,7 +185,7 @@ def _content_length(probe: Probe) -> Judgement:
 
 @judges("P503")
 def _open(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if (missing := no_stream(one)) is not None:
         return missing
     if not one.scan.markers:
@@ -197,7 +197,7 @@ def _open(probe: Probe) -> Judgement:
 
 @judges("P504")
 def _other_fields(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     if (missing := no_stream(one)) is not None:
         return missing
     if one.scan.other_fields:
@@ -219,7 +219,7 @@ def _refusal_type(probe: Probe) -> Judgement:
 
 @judges("P506")
 def _warnings(probe: Probe) -> Judgement:
-    one = probe.exchange("text")
+    one = probe.exchange("plain")
     report = one.report
     missing = no_stream(one)
     if missing is not None or report is None:
