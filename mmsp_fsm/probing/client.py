@@ -15,6 +15,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
+from functools import cache
 from http import HTTPStatus
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -152,7 +153,7 @@ async def _send(request: Request, verify: bool) -> tuple[httpx.AsyncClient, http
         if not _TOKEN.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
             raise RequestError("a header holds a character that HTTP cannot send")
     try:
-        client = httpx.AsyncClient(timeout=None, follow_redirects=False, verify=verify)
+        client = httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted() if verify else False)
         built = httpx.Request(request.method, request.url, headers=headers, content=request.body)
     except (httpx.InvalidURL, ValueError, OSError, ImportError) as error:
         raise RequestError(f"the request cannot be made: {error}") from None
@@ -190,6 +191,12 @@ def library() -> Any:
     except ImportError:
         raise RequestError(f"HTTP needs a package that is not installed: pip install 'mmsp-fsm[{EXTRA}]'") from None
     return httpx
+
+
+@cache
+def _trusted() -> Any:
+    """The certificates that are trusted; reading them takes longer than a request to a server nearby."""
+    return library().create_ssl_context()
 
 
 def shown_url(url: str) -> str:

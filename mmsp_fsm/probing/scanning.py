@@ -41,14 +41,17 @@ class Scanner:
     _cr_ended: bool = False
     _pending: bool = False  # a block stands open
     _data: bytes | None = None  # the beginning of its data
-    _read: int = 0
+    _head: bytes | None = b""  # what may be the beginning of a byte order mark
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next bytes."""
         self._decode(chunk)
-        if not self._read:
-            chunk = chunk.removeprefix(codecs.BOM_UTF8)
-        self._read += len(chunk)
+        if self._head is not None:
+            chunk = self._head + chunk
+            if len(chunk) < len(codecs.BOM_UTF8) and codecs.BOM_UTF8.startswith(chunk):
+                self._head = chunk
+                return
+            chunk, self._head = chunk.removeprefix(codecs.BOM_UTF8), None
         if self._cr_ended and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._cr_ended = False
@@ -94,7 +97,7 @@ class Scanner:
             self.comments += 1
             return
         shown = show(name.decode("latin-1"))
-        if not colon or name not in (one.encode() for one in FIELDS):
+        if name not in (one.encode() for one in FIELDS):
             self._say(f"a line is neither a field nor a comment: it begins with {shown}")
             return
         self._pending = True

@@ -165,7 +165,8 @@ class Server:
         return b"data: " + self.json(event).encode() + b"\n\n"
 
     def json(self, event):
-        return json.dumps({**event, "created_at": time.time_ns() // 1_000_000}, ensure_ascii=False)
+        timed = {**event, "created_at": time.time_ns() // 1_000_000} if "created_at" in event else event
+        return json.dumps(timed, ensure_ascii=False)
 
     def finish(self, wire):
         wire.body(self.done)
