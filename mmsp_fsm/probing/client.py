@@ -13,7 +13,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from functools import cache
 from http import HTTPStatus
@@ -124,20 +124,20 @@ class Answer:
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self.close()
 
-    async def _within(self, work: Awaitable[Result]) -> Result:
+    async def _within(self, work: Coroutine[Any, Any, Result]) -> Result:
         """`work`, given up when patience ends."""
         wait, total = self.silence, self._patience.total
-        whole = False
-        if total is not None:
-            left = self._began + total - time.monotonic()
-            whole = left <= wait
-            wait = max(min(wait, left), 0.001)
+        over = f"nothing came for {wait:g} s"
+        if total is not None and (left := self._began + total - time.monotonic()) <= wait:
+            wait, over = left, f"the answer had not ended after {total:g} s"
+        if wait <= 0:  # or what has arrived already would be read for as long as more of it arrives
+            work.close()
+            raise TransportError(over, "time")
         try:
             async with asyncio.timeout(wait):
                 return await work
         except TimeoutError:
-            says = f"the answer had not ended after {total:g} s" if whole else f"nothing came for {wait:g} s"
-            raise TransportError(says, "time") from None
+            raise TransportError(over, "time") from None
 
 
 async def _send(request: Request, verify: bool) -> tuple[httpx.AsyncClient, httpx.Response]:
