@@ -46,7 +46,7 @@ class Keeper:
 
 def secret(key: str | None) -> bytes | None:
     """The bytes of a key that must not be shown; None where there is none."""
-    return key.encode() if key is not None and len(key) >= SHORTEST_KEY else None
+    return key.encode("utf-8", "surrogateescape") if key is not None and len(key) >= SHORTEST_KEY else None
 
 
 def hiding(key: str | None) -> Callable[[str], str]:

@@ -21,6 +21,7 @@ WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", 
          "moss", "north", "otter", "pine")  # fmt: skip
 """Of each stream that runs at the same time as others, one word that no other has."""
 
+_NO_KEY = "wrong-key-mmsp-fsm"
 _NO_MODEL = "no-such-model-mmsp-fsm"
 
 
@@ -109,8 +110,8 @@ class Probe:
             one = exchange(name, request, self.target.bounds, leave=leave, keep=keeper.take)
         finally:
             keeper.close()
-        key = secret(self.target.key)
-        in_head = key is not None and any(key.decode() in value for _, value in one.headers)
+        key = self.target.key if secret(self.target.key) is not None else None
+        in_head = key is not None and any(key in value for _, value in one.headers)
         one.echoes_key = keeper.found or in_head
         return one
 
@@ -196,6 +197,6 @@ _BUILDERS: dict[str, Callable[[Probe], Request]] = {
     "messages-of-wrong-type": _changed(messages="Hello"),
     "config-of-wrong-type": _changed(config=["Hello"]),
     "key-missing": lambda probe: _hello(probe, ""),
-    "key-wrong": lambda probe: _hello(probe, "wrong-" + (probe.target.key or "")[::-1]),
+    "key-wrong": lambda probe: _hello(probe, _NO_KEY),
     "wrong-method": lambda probe: Request(stream_url(probe.target.url), "GET", probe.post(b"").headers),
 }

@@ -385,6 +385,7 @@ def test_every_wait_ends(probe, stream, outcome, says):
         _, out, _ = probe(url, "--format", "json", "--timeout", "1", "--case", "stream-end")
         (result,) = json.loads(out)["results"]
     assert (result["outcome"], says in result["message"]) == (outcome, True), result["message"]
+    assert result["seconds"] < 30  # an endless stream was once read to the limit of its size
 
 
 def test_a_server_that_is_not_there(probe):
@@ -488,12 +489,16 @@ def test_text_shows_the_diagnostics_of_a_stream(probe):
 
 @pytest.mark.parametrize("arguments", [["http://x"], ["http://x", "--model", "m", "--case", "P9"],
                                        ["http://x", "--model", "m", "--parallel", "1"], ["ftp://x", "--model", "m"],
+                                       ["http://x", "--model", "m", "--key", "sesame\udcff"],
+                                       ["http://x", "--model", "m", "--key", "sesame\n: x"],
                                        ["http://[", "--model", "m"], ["http://x", "--model", "\ud83d"]])  # fmt: skip
 def test_misuse_is_2(capsys, arguments):
     with pytest.raises(SystemExit) as ended:
         main(["probe", *arguments])
     assert ended.value.code == 2
-    assert "rror: " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "rror: " in said
+    assert "sesame" not in said
 
 
 def test_the_catalogue():

@@ -1,0 +1,72 @@
+"""The pre-commit hook and the action: their own lines, run as those programs would run them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GOOD = ROOT / "tests" / "data" / "recordings" / "ant-think-text-tool.jsonl"
+BAD = ROOT / "tests" / "data" / "broken" / "interleaved.jsonl"
+HOOK = dict(re.findall(r"^(?:- |  )(\w+): (.*)$", (ROOT / ".pre-commit-hooks.yaml").read_text(), flags=re.MULTILINE))
+ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
+INSTALL, CHECK = (
+    textwrap.dedent(block) for block in re.findall(r"      run: \|\n((?:        .*\n?)+)", ACTION)
+)  # fmt: skip
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A folder on PATH that holds `mmsp-fsm`."""
+    command = tmp_path / "bin" / "mmsp-fsm"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m mmsp_fsm "$@"\n')
+    command.chmod(0o755)
+    return {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(("files", "status"), [([GOOD], 0), ([GOOD, BAD], 1)])
+def test_the_hook_s_entry(environment, files, status):
+    done = subprocess.run([*HOOK["entry"].split(), *files], env=environment, capture_output=True, check=False)
+    assert done.returncode == status
+    assert bool(done.stdout) is bool(status)
+
+
+def test_the_hook_takes_recordings_alone():
+    taken = re.compile(HOOK["files"])
+    assert all(taken.search(name) for name in ("a.jsonl", "b/c.sse", "d.ndjson"))
+    assert not any(taken.search(name) for name in ("package.json", "a.jsonl.txt", "sse"))
+    assert HOOK["language"] == "python"
+
+
+bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+
+
+@bash
+@pytest.mark.parametrize(("paths", "options", "status"), [
+    (f"{GOOD}", "", 0),
+    (f"{GOOD}\r\n\n  \n"[:-4] + f"\n{BAD}\n", "", 1),
+    (f"{BAD}", "--ignore\nE302,E406\n", 0),
+    ("a b.jsonl", "", 0),
+    ("missing.jsonl", "", 2),
+    ("$(touch run)`touch run`; touch run", "", 2),
+    (f"{GOOD}", '"; touch run; "', 2),
+    ("--help", "", 2),
+    ("", "", 2),
+])  # fmt: skip
+def test_the_action_checks(environment, tmp_path, paths, options, status):
+    shutil.copy(GOOD, tmp_path / "a b.jsonl")
+    done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", CHECK], cwd=tmp_path, check=False,
+                          env={**environment, "PATHS": paths, "OPTIONS": options}, capture_output=True)  # fmt: skip
+    assert done.returncode == status, done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_action_writes_no_input_into_a_script():
+    assert "${{" not in INSTALL + CHECK
+    assert "$GITHUB_ACTION_PATH" in INSTALL
