@@ -69,8 +69,12 @@ build: $(VENV)/tools ## build the wheel and the sdist into dist/
 	rm -rf dist
 	$(BIN)/python -m build --quiet
 
-bench: $(VENV)/package ## measure what checking costs, as ratios in one run
-	$(BIN)/python benchmarks/explaining.py
+$(VENV)/bench: $(VENV)/package
+	$(BIN)/python -m pip install --quiet --group bench
+	@touch $@
+
+bench: $(VENV)/bench ## measure what checking costs, as ratios in one run (some minutes)
+	$(BIN)/python benchmarks $(BENCH)
 
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,7 @@
 
     report = mmsp_fsm.validate("trace.jsonl")   # a path, bytes, an open file, or an iterable of events
     message = mmsp_fsm.parse("trace.jsonl")     # UniMessage; raises StreamProtocolError
+    for event in mmsp_fsm.enforce(stream): ...  # passes events on, raises at the first violation
 
     checker = mmsp_fsm.StreamChecker()          # sans I/O, for everything else
     step = checker.feed(event)
@@ -17,12 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
-    from mmsp_fsm.checker import Step, StreamChecker
+    from mmsp_fsm.checker import StreamChecker
     from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
+    from mmsp_fsm.embed.asserting import assert_conforms
+    from mmsp_fsm.embed.enforcing import enforce
+    from mmsp_fsm.embed.unparsing import unparse
+    from mmsp_fsm.embed.writing import StreamWriter
     from mmsp_fsm.errors import (
         DefinitionError,
         IncompleteStreamError,
         MMSPError,
+        RefusedEventError,
         StreamFailedError,
         StreamProtocolError,
         ToolCallArgumentParseError,
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from mmsp_fsm.limits import Limits
     from mmsp_fsm.model import UniEvent, UniMessage, UsageMetadata
     from mmsp_fsm.runs import Summary, Unreadable
+    from mmsp_fsm.steps import Step
 
 __version__ = "0.1.0"
 
@@ -40,12 +47,14 @@ __all__ = [
     "IncompleteStreamError",
     "Limits",
     "MMSPError",
+    "RefusedEventError",
     "Related",
     "Step",
     "StreamChecker",
     "StreamFailedError",
     "StreamProtocolError",
     "StreamReport",
+    "StreamWriter",
     "Summary",
     "ToolCallArgumentParseError",
     "UniEvent",
@@ -54,18 +63,27 @@ __all__ = [
     "Unreadable",
     "UsageMetadata",
     "__version__",
+    "assert_conforms",
+    "enforce",
     "parse",
+    "unparse",
     "validate",
 ]
 
 _HOMES = {
     "api": ("parse", "validate"),
-    "checker": ("Step", "StreamChecker"),
+    "checker": ("StreamChecker",),
+    "steps": ("Step",),
     "diagnostics": ("Diagnostic", "Related", "StreamReport"),
+    "embed.asserting": ("assert_conforms",),
+    "embed.enforcing": ("enforce",),
+    "embed.unparsing": ("unparse",),
+    "embed.writing": ("StreamWriter",),
     "errors": (
         "DefinitionError",
         "IncompleteStreamError",
         "MMSPError",
+        "RefusedEventError",
         "StreamFailedError",
         "StreamProtocolError",
         "ToolCallArgumentParseError",

@@ -18,12 +18,15 @@ from mmsp_fsm.embed.raising import exception_of
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
+from mmsp_fsm.recordings.addresses import is_address, open_address, path_of
+from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.reading import feed_recording
 from mmsp_fsm.selection import selected
 
 Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[object]
-"""What `validate` and `parse` take: a path, the bytes of a recording, an open file, or an iterable of events."""
+"""What `validate` and `parse` take: a path or an address (`s3://...`), the bytes of a recording, an open file, or an
+iterable of events."""
 
 
 def validate(
@@ -45,10 +48,10 @@ def validate(
     Raises OSError where a file cannot be read, TypeError for what is no stream, ValueError for another format, and
     UnknownRuleError (a ValueError).
     """
-    _check_words(format, limits)
+    check_words(format, limits)
     rules = selected(default(), select, extend_select, ignore)
     checker = StreamChecker(rules=rules, limits=limits)
-    return _run(checker, stream, format)
+    return feed_stream(checker, stream, format)
 
 
 def parse(
@@ -63,28 +66,34 @@ def parse(
     the protocol: `IncompleteStreamError` if it was cut, `ToolCallArgumentParseError` if a call's arguments are no JSON
     object; and what `validate` raises. Protocol, "Grammar": the done items are the message.
     """
-    _check_words(format, limits)
+    check_words(format, limits)
     checker = StreamChecker(limits=limits)
-    report = _run(checker, stream, format)
+    report = feed_stream(checker, stream, format)
     if report.message is None:
         raise exception_of(checker) or AssertionError("a stream without a message has a reason")
     return report.message
 
 
-def _check_words(format: Format | None, limits: Limits | None) -> None:
+def check_words(format: Format | None, limits: Limits | None) -> None:
+    """Raises ValueError for another format, TypeError for limits that are none."""
     if format is not None and format not in get_args(Format):
         raise ValueError(f"format is {', '.join(get_args(Format))} or None, not {format!r}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits is mmsp_fsm.Limits(...), not {type(limits).__name__}")
 
 
-def _run(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
+def feed_stream(checker: StreamChecker, stream: Stream, format: Format | None) -> StreamReport:
+    """Feed `stream`, given as `validate` takes it, to `checker`, and close that."""
+    if isinstance(stream, str) and is_address(stream):
+        with open_address(stream) as remote:
+            report = feed_recording(checker, remote, suffix=inner_suffix(path_of(stream)), format=format)
+        return evolve(report, source=stream)
     if isinstance(stream, (str, PathLike)):
         path = Path(stream)
         if "\0" in str(path):
             raise FileNotFoundError(errno.ENOENT, "a path holds no NUL character", str(path))
         with path.open("rb") as file:
-            report = feed_recording(checker, file, suffix=path.suffix, format=format)
+            report = feed_recording(checker, file, suffix=inner_suffix(path), format=format)
         return evolve(report, source=fspath(stream))
     binary = _binary(stream)
     if binary is not None:

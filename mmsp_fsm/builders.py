@@ -7,10 +7,9 @@ Protocol, "Items" and "Tool calls".
 from __future__ import annotations
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from mmsp_fsm.definition import Definition, Header, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, decode, difference, flaw, follow, join_text, name_of, point, show
@@ -18,7 +17,7 @@ from mmsp_fsm.limits import Limits
 from mmsp_fsm.signs import Finding, Hole, ItemView, told
 
 
-@frozen
+@define
 class Place:
     """Where a record stands: its 0-based event index, its 1-based line, and the record itself for excerpts."""
 
@@ -132,6 +131,14 @@ class ItemBuilder:
             self._done_content(item)
         self._done_fidelity(item)
 
+    def carry(self, pieces: list[Any]) -> None:
+        """Take over the contents of fragments that drew no fault."""
+        self.pieces = pieces
+        self.fragments = len(pieces)
+        self.with_content = sum(len(piece) > 0 for piece in pieces)
+        self.size = sum(map(SIZE[self.kind.joins], pieces))
+        self._bound()
+
     def distrust(self, shared: bool = False) -> None:
         """A record of this group may be missing (or another's, if `shared`): nothing is compared any more."""
         self.shared = self.shared or shared
@@ -161,8 +168,7 @@ class ItemBuilder:
 
     def in_one_piece(self) -> bool:
         """Whether the group's content comes in one fragment because of what its header says."""
-        values = ((self.header.get(name), pattern) for name, pattern in self.kind.one_piece_when.items())
-        return any(isinstance(value, str) and fnmatchcase(value.lower(), pattern) for value, pattern in values)
+        return self.kind.comes_in_one_piece(self.header)
 
     @property
     def told_by(self) -> str:
@@ -179,10 +185,13 @@ class ItemBuilder:
         elif self.judged():
             self.size += SIZE[self.kind.joins](item.content)
             self.pieces.append(item.content)
-            if self.size > self.limits.group_bytes:
-                self.too_large = True
-                self.pieces.clear()
+            self._bound()
         self._fragment_fidelity(item)
+
+    def _bound(self) -> None:
+        if self.size > self.limits.group_bytes:
+            self.too_large = True
+            self.pieces.clear()
 
     def _later_header(self, item: ItemView) -> None:
         said_other = False

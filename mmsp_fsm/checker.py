@@ -1,40 +1,36 @@
 """The checker, sans I/O: one record in, one step out, a report at the end.
 
-It holds no rules and no table: the reader tells what a record is, the machine what follows, the builders what a group
-must hold. What is here is the order of these, what counts as one fault, and the making of diagnostics.
+Two passes drive one stream's builders. The recogniser only says yes; where it cannot, the explainer goes on with the
+machine, and hands back at the next clean boundary. No record is read twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
-from attrs import define, field, frozen
+from attrs import define
 
 from mmsp_fsm.builders import ItemBuilder, Place
-from mmsp_fsm.definition import Cell, Definition
+from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
 from mmsp_fsm.errors import DefinitionError
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8, plain, type_name
+from mmsp_fsm.explainer import Explainer
+from mmsp_fsm.forms import Forms, make_forms
+from mmsp_fsm.jsonvalues import WHITE, NotJsonError, decode_record, plain, type_name
 from mmsp_fsm.ledger import Ledger
 from mmsp_fsm.limits import Limits
 from mmsp_fsm.loading import default
-from mmsp_fsm.machine import Machine
 from mmsp_fsm.model import ITEM_CLASSES, DoneItem, FinishReason, UniMessage, UsageMetadata
 from mmsp_fsm.reader import RecordReader
-from mmsp_fsm.signs import Finding, ItemView, Reading, Sign
+from mmsp_fsm.recogniser import Recogniser, bare
+from mmsp_fsm.signs import ItemView, Sign
+from mmsp_fsm.steps import Step, model_item
 from mmsp_fsm.streambuilder import Move, StreamBuilder
 from mmsp_fsm.wire import is_model, to_dict
 
-
-@frozen
-class Step:
-    """What one record did: its 0-based `event` index, its moves in order, what was reported, the `state` after it."""
-
-    event: int
-    state: str
-    moves: tuple[Move, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+if TYPE_CHECKING:
+    from mmsp_fsm.machine import Machine
 
 
 class StreamChecker:
@@ -42,7 +38,8 @@ class StreamChecker:
 
     `rules` holds the codes to report (by default all but those that are off);
     `keep_message` tells whether the done items are kept for the report's message, which takes their memory. Raises
-    DefinitionError where it is to keep them and `mmsp_fsm.model` was not generated from `definition`.
+    DefinitionError where it is to keep them and `mmsp_fsm.model` was not generated from `definition`. `recognise=False`
+    leaves out the first pass, which changes nothing but the time it takes.
     """
 
     def __init__(
@@ -52,23 +49,20 @@ class StreamChecker:
         rules: Iterable[str] | None = None,
         limits: Limits | None = None,
         keep_message: bool = True,
+        recognise: bool = True,
     ) -> None:
         self.definition = definition if definition is not None else default()
         self.limits = limits if limits is not None else Limits()
-        self.rules = frozenset(rules) if rules is not None else self.definition.default_rules
+        self._passes = _passes(self.definition)
+        self.rules = frozenset(rules) if rules is not None else self._passes.rules
         if keep_message and (
             strange := [name for name, kind in self.definition.kinds.items() if kind.done not in ITEM_CLASSES]
         ):
             raise DefinitionError(f"mmsp_fsm.model has no class for {', '.join(strange)}: run `make generate`")
-        self._reader = RecordReader(self.definition)
-        self._machine = _machine(self.definition)
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
-        self._ledger = Ledger(self.definition, self.rules, self.limits)
-        self._clock = _Clock(self.definition)
-        self._events = 0
-        self._end: Sign | None = None
-        self._followers = 0
-        self._first_follower: int | None = None
+        self._recogniser = Recogniser(self._passes.forms, self._builder, recognise)
+        self._made: Explainer | None = None
+        self._explained = 0
         self._report: StreamReport | None = None
 
     @property
@@ -77,21 +71,43 @@ class StreamChecker:
         return self._builder.state
 
     @property
+    def expected(self) -> tuple[str, ...]:
+        """The symbols that may come next, without those that a guard would refuse."""
+        group = self._recogniser.open_group() or self._builder.group
+        here = Move(Sign("end", ""), Place(self.events), self.state, self.state, group=group)
+        here.pieces = len(group.pieces) if group is not None else 0
+        return self._builder.expected(here)
+
+    @property
     def events(self) -> int:
         """Records taken so far."""
-        return self._events
+        return self._builder.events
+
+    @property
+    def explained(self) -> int:
+        """Records that the first pass did not say yes to, so that the machine took them."""
+        return self._explained
+
+    @property
+    def ended(self) -> bool:
+        """Whether a stop or an error has come, so that whatever follows is a violation."""
+        return self._builder.end is not None
 
     @property
     def outcome(self) -> Outcome:
         """How the stream ended, as far as it is known: `truncated` until a stop or an error has come."""
-        if self._end is None:
-            return "truncated"
-        return "stopped" if self._end.symbol == "stop" else "failed"
+        end = self._builder.end
+        return "truncated" if end is None else "stopped" if end.symbol == "stop" else "failed"
 
     def feed(self, event: object, *, line: int | None = None) -> Step:
         """Take one event: a dict as JSON or the protocol's clients give it, a model object, or an exception that the
         stream raised. `line` is its 1-based line where it has one.
         """
+        builder, number = self._builder, self._builder.events
+        if self._recogniser.ready and type(event) is dict:
+            state = builder.state
+            if self._recogniser.take(event, number, line):
+                return Step(number, builder.state, (), (), (self, event, line, state))
         try:
             if isinstance(event, BaseException):
                 event = self._error_record(event)
@@ -101,41 +117,55 @@ class StreamChecker:
         except Exception as error:  # a Python object may do anything when it is looked at
             message = f"the event is a Python {type_name(event)} that raises {type_name(error)} when it is read"
             return self.feed_unreadable(message, line=line)
-        return self._take(value, False, Place(self._events, line, value))
+        if self._recogniser.ready and type(value) is dict and type(event) is not dict:
+            return self.feed(value, line=line)
+        return self._explain(value, False, Place(number, line, value))
 
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
         """Take one record as the bytes of its JSON text."""
         if len(data) > self.limits.record_bytes:
             message = f"the record is longer than {self.limits.record_bytes} bytes"
             return self.feed_unreadable(message, data=data[:256], line=line)
-        try:
-            decoded = decode(decode_utf8(data), self.limits.nesting)
-        except NotJsonError as error:
-            return self.feed_unreadable(f"the record is not JSON: {error}", data=data, line=line)
-        return self._take(decoded.value, decoded.clean, Place(self._events, line, data))
+        builder, number = self._builder, self._builder.events
+        if self._recogniser.ready:
+            state = builder.state
+            if self._recogniser.take_records([data], [line], 0) and builder.events > number:
+                return Step(number, builder.state, (), (), (self, data, line, state))
+        return self._explain_record(data, line)
+
+    def feed_records(self, records: list[bytes], lines: Sequence[int | None], at: int = 0) -> int:
+        """Take records as `feed_record` does, many at once and without a step each, from the index `at` on.
+
+        `lines` are their 1-based lines. A record may have its line end behind it, and is none where there is nothing
+        but white space; none is longer than the limit. Gives the index behind the record that ended the stream, or
+        behind the last; called again, it takes what follows.
+        """
+        builder, recogniser = self._builder, self._recogniser
+        ended = builder.end is not None
+        while at < len(records) and (ended or builder.end is None):
+            if recogniser.ready:
+                at = recogniser.take_records(records, lines, at)
+            if at < len(records) and (ended or builder.end is None):
+                record = bare(records[at])
+                if record.strip(WHITE):
+                    self._explain_record(record, lines[at])
+                at += 1
+        return at
 
     def feed_unreadable(self, message: str, *, data: bytes = b"", line: int | None = None) -> Step:
         """Take a record that could not be read at all; `message` says why, `data` is what there is of it."""
-        sign = Sign("unreadable", "", findings=[Finding(self.definition.check.not_json, "", message)])
-        place = Place(self._events, line, data)
-        if self._end is not None:
-            return self._follow(sign, place)
-        return self._walk(Reading([sign]), place)
+        place = Place(self._builder.events, line, data)
+        return self._step(place, lambda explainer: explainer.take_unreadable(message, place))
 
     def note(self, code: str, message: str, *, line: int | None = None) -> Diagnostic | None:
         """Report a rule of the recording itself, which no record shows (W510), at the end of what was read."""
-        move = Move(Sign("end", ""), Place(self._events, line), self.state, self.state)
-        return self._ledger.enter(Finding(code, "", message), move, self._builder)
+        return self._explainer.note(code, message, Place(self._builder.events, line))
 
     def close(self, *, line: int | None = None) -> StreamReport:
         """Nothing more comes: the report. `line` is the 1-based line at which the next record would have stood."""
         if self._report is None:
-            end = Sign("end", "")
-            self._move(end, Place(self._events, line))
-            if self._first_follower is not None and self._followers > 1:
-                more = self._followers - 1
-                follow = "one more record follows" if more == 1 else f"{more} more records follow"
-                self._ledger.amend(self._first_follower, follow)
+            if self._made is not None or self._builder.end is None:
+                self._explainer.close(Place(self._builder.events, line))
             self._report = self._make_report()
         return self._report
 
@@ -144,7 +174,43 @@ class StreamChecker:
         """The first group whose done item stood where its joined text could not become one."""
         return self._builder.unparsed
 
-    # ── One record ───────────────────────────────────────────────────────────────────────────────────────────
+    def move_of(self, step: Step, event: Any, line: int | None, before: str) -> Move:
+        """The move of an event that was taken without a fault, read once more."""
+        value = decode_record(bare(event), self.limits.nesting).value if isinstance(event, bytes) else event
+        sign = RecordReader(self.definition).read(plain(value, self.limits.nesting), True).signs[0]
+        outcome = self.definition.cells[before, sign.symbol]
+        return Move(sign, Place(step.event, line, event), before, step.state, outcome)
+
+    # ── The explaining pass ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _explainer(self) -> Explainer:
+        """The explainer, made for the first record that needs it; the recogniser hands over."""
+        self._recogniser.hand_over()
+        if self._made is None:
+            self._made = Explainer(self._passes.machine, self._builder, self.rules)
+        return self._made
+
+    def _explain_record(self, data: bytes, line: int | None) -> Step:
+        decoded, self._recogniser.decoded = self._recogniser.decoded, None
+        if decoded is None:
+            try:
+                decoded = decode_record(data, self.limits.nesting)
+            except NotJsonError as error:
+                return self.feed_unreadable(f"the record is not JSON: {error}", data=data, line=line)
+        return self._explain(decoded.value, decoded.clean, Place(self._builder.events, line, data))
+
+    def _explain(self, value: Any, clean: bool, place: Place) -> Step:
+        return self._step(place, lambda explainer: explainer.take(value, clean, place))
+
+    def _step(self, place: Place, take: Callable[[Explainer], tuple[Move, ...]]) -> Step:
+        explainer = self._explainer
+        start = len(explainer.ledger.kept)
+        self._builder.events += 1
+        self._explained += 1
+        moves = take(explainer)
+        self._recogniser.resume()
+        return Step(place.event, self._builder.state, tuple(explainer.ledger.kept[start:]), moves)
 
     def _error_record(self, error: BaseException) -> dict[str, Any]:
         """The error record that an exception of the stream stands for."""
@@ -154,126 +220,64 @@ class StreamChecker:
             message = ""
         return {self.definition.error.key: {"type": type_name(error), "message": message}}
 
-    def _take(self, value: Any, clean: bool, place: Place) -> Step:
-        if self._end is not None:
-            return self._follow(self._reader.glance(value), place)
-        reading = self._reader.read(value, clean)
-        if reading.created_at is not None:
-            reading.findings += self._clock.look(reading.created_at)
-        return self._walk(reading, place)
-
-    def _walk(self, reading: Reading, place: Place) -> Step:
-        """Take the signs of one record through the machine, in order."""
-        self._events += 1
-        start = len(self._ledger.kept)
-        here = Move(reading.signs[0], place, self.state, self.state, group=self._builder.group)
-        for finding in reading.findings:
-            self._ledger.enter(finding, here, self._builder)
-        moves = tuple([self._move(sign, place) for sign in reading.signs])
-        return Step(place.event, self.state, moves, tuple(self._ledger.kept[start:]))
-
-    def _follow(self, sign: Sign, place: Place) -> Step:
-        """Take a record after the end: the first is one error, whatever it holds; the rest is counted."""
-        self._events += 1
-        start = len(self._ledger.kept)
-        if self._followers == 0:
-            move = self._move(sign, place)
-            self._first_follower = start if len(self._ledger.kept) > start else None
-        else:
-            move = Move(sign, place, self.state, self.state)
-        self._followers += 1
-        return Step(place.event, self.state, (move,), tuple(self._ledger.kept[start:]))
-
-    def _move(self, sign: Sign, place: Place) -> Move:
-        """Take one sign: to the books, if it is an item of a group left open; else through the machine."""
-        builder = self._builder
-        group = builder.group
-        move = Move(sign, place, self.state, self.state, group=group, pieces=len(group.pieces) if group else 0)
-        if sign.item is not None and self._end is None and builder.take_late(sign.item):
-            move.late = True
-        else:
-            self._machine.move(builder, move)
-        said = self._said(move)
-        for finding in (*said, *sign.findings, *move.findings):
-            self._ledger.enter(finding, move, builder)
-        if self._end is None and sign.symbol in ("stop", "error"):
-            self._end = sign
-        return move
-
-    def _said(self, move: Move) -> list[Finding]:
-        """What the row that the machine took reports, unless the reader has said why already."""
-        outcome = move.outcome
-        if outcome is None or move.sign.symbol == "unreadable":
-            return []
-        if isinstance(outcome, Cell):
-            if outcome.legal or not outcome.says or (move.sign.findings and move.sign.symbol == "unknown"):
-                return []
-            return [Finding(outcome.rules[0], move.sign.pointer, outcome.says)]
-        says = f"{outcome.says}: {move.detail}" if move.detail else outcome.says
-        return [Finding(outcome.rule, move.sign.pointer, says)]
-
     # ── The report ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _make_report(self) -> StreamReport:
-        ledger, builder = self._ledger, self._builder
+        builder, end = self._builder, self._builder.end
+        ledger = self._made.ledger if self._made is not None else Ledger(self.definition, self.rules, self.limits)
         done_items = tuple(_done_item(item) for item in builder.done_items) if ledger.sound else ()
         message = None
-        if ledger.sound and self._end is not None and self._end.symbol == "stop" and builder.keep:
+        if ledger.sound and end is not None and end.symbol == "stop" and builder.keep:
             message = UniMessage(
                 content_items=list(done_items),
-                usage_metadata=UsageMetadata(**(self._end.usage or {})),
-                finish_reason=cast(FinishReason, self._end.reason),
-                created_at=self._end.created_at or 0,
+                usage_metadata=UsageMetadata(**(end.usage or {})),
+                finish_reason=cast(FinishReason, end.reason),
+                created_at=end.created_at or 0,
             )
-        failed = ledger.sound and self._end is not None and self._end.symbol == "error"
+        failed = ledger.sound and end is not None and end.symbol == "error"
         return StreamReport(
             outcome=self.outcome,
-            events=self._events,
+            events=builder.events,
             groups=builder.groups,
             errors=ledger.errors,
             warnings=ledger.warnings,
             diagnostics=tuple(ledger.kept),
             message=message,
-            error=self._end.error if failed and self._end is not None else None,
+            error=end.error if failed and end is not None else None,
             done_items=done_items,
+            counts=ledger.counts,
         )
 
 
-@define
-class _Clock:
-    """The times of one stream: whether they are in milliseconds, and whether they go back. Protocol, "Events"."""
+def _done_item(item: ItemView | DoneItem) -> DoneItem:
+    """The model object of a done item that was read without a fault."""
+    return item if not isinstance(item, ItemView) else cast(DoneItem, model_item(item))
+
+
+@define(eq=False)
+class _Passes:
+    """What the two passes are made of; it holds no stream's state, so that all streams of a definition share it."""
 
     definition: Definition
-    _latest: dict[bool, int] = field(factory=dict)
+    forms: Forms
+    rules: frozenset[str]
+    _machine: Machine | None = None
 
-    def look(self, created_at: int) -> list[Finding]:
-        check, pointer = self.definition.check, "/created_at"
-        seconds = created_at < self.definition.time.milliseconds_from
-        findings = []
-        if seconds and True not in self._latest:
-            message = f"created_at is {created_at}, which would be early in 1970: it looks like seconds"
-            findings.append(Finding(check.time_in_seconds, pointer, message))
-        latest = self._latest.setdefault(seconds, created_at)
-        if created_at < latest:
-            message = f"created_at is {created_at}, and an earlier event's was {latest}, {latest - created_at} later"
-            findings.append(Finding(check.time_goes_back, pointer, message))
-        self._latest[seconds] = max(latest, created_at)
-        return findings
+    @property
+    def machine(self) -> Machine:
+        """The machine, made when something is to be explained: many a run needs none, nor what it is made of."""
+        if self._machine is None:
+            from mmsp_fsm.machine import Machine
+
+            self._machine = Machine(self.definition)
+        return self._machine
 
 
-def _done_item(item: ItemView) -> DoneItem:
-    """The model object of a done item that was read without a fault."""
-    fields: dict[str, Any] = {name: value for name, value in item.header.items() if isinstance(value, str)}
-    fields |= {item.kind.grows: item.content, "fidelity": item.fidelity}
-    return cast(DoneItem, ITEM_CLASSES[item.kind.done](**fields))
+_PASSES: dict[int, _Passes] = {}
 
 
-_MACHINES: dict[int, Machine] = {}
-
-
-def _machine(definition: Definition) -> Machine:
-    """The machine of `definition`, built once: it holds no stream's state, so all streams share it."""
-    machine = _MACHINES.get(id(definition))
-    if machine is None or machine.definition is not definition:
-        machine = _MACHINES[id(definition)] = Machine(definition)
-    return machine
+def _passes(definition: Definition) -> _Passes:
+    passes = _PASSES.get(id(definition))
+    if passes is None or passes.definition is not definition:
+        passes = _PASSES[id(definition)] = _Passes(definition, make_forms(definition), definition.default_rules)
+    return passes

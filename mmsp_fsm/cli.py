@@ -25,6 +25,7 @@ COMMANDS = {
     "probe": "probe:probe",
     "explain": "rules:explain",
     "rules": "rules:list_rules",
+    "diagram": "diagram:diagram",
 }
 """Each command's module and object in `mmsp_fsm.commands`, in the order in which the help lists them."""
 

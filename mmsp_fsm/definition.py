@@ -5,7 +5,8 @@ The comments in mmsp.toml say what each word means. `mmsp_fsm.loading` makes a `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Literal
 
 from attrs import field, frozen
@@ -54,6 +55,11 @@ class Kind:
     one_piece: bool = False
     one_piece_when: dict[str, str] = field(factory=dict, hash=False)
     hidden: bool = False
+
+    def comes_in_one_piece(self, header: Mapping[str, object]) -> bool:
+        """Whether a group with this header has one fragment with content."""
+        values = ((header.get(name), pattern) for name, pattern in self.one_piece_when.items())
+        return any(isinstance(value, str) and fnmatchcase(value.lower(), pattern) for value, pattern in values)
 
     @property
     def delta(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 from mmsp_fsm.definition import Rule, Severity
 from mmsp_fsm.model import DoneItem, UniMessage
@@ -69,9 +69,10 @@ class StreamReport:
 
     `source` names where the stream came from, `stream` which one it is where a source holds several (the key
     or the number), else None. `events` counts records (error and unreadable ones included), `groups` those
-    closed. `errors` and `warnings` are the true totals; `diagnostics` holds the first of them, in the order of
-    the stream. `message` is the message of a conforming stream that stopped; `error` the error record's object
-    of one that failed; `done_items` the done items that came, in both cases (empty where the stream violates).
+    closed. `errors` and `warnings` are the true totals, `counts` those of each rule by its code; `diagnostics`
+    holds the first of them, in the order of the stream. `message` is the message of a conforming stream that
+    stopped; `error` the error record's object of one that failed; `done_items` the done items that came, in both
+    cases (empty where the stream violates).
     """
 
     outcome: Outcome
@@ -85,6 +86,7 @@ class StreamReport:
     done_items: tuple[DoneItem, ...] = ()
     source: str | None = None
     stream: str | int | None = None
+    counts: dict[str, int] = field(factory=dict)
 
     @property
     def verdict(self) -> Verdict:

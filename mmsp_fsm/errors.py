@@ -81,6 +81,25 @@ class ToolCallArgumentParseError(StreamProtocolError):
         return type(self), (self.diagnostics, self.tool_name, self.tool_call_id, self._raw_arguments)
 
 
+class RefusedEventError(StreamProtocolError):
+    """An event that a `StreamWriter` did not write, because the grammar forbids it there: the stream is still sound.
+
+    `state` is the machine's state and `expected` the symbols that may stand there. Protocol, "Grammar".
+    """
+
+    def __init__(self, what: str, state: str, expected: Sequence[str], diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(diagnostics)
+        self.what = what
+        self.state = state
+        self.expected = tuple(expected)
+        reason = f": {_sentence(self.diagnostics)}" if self.diagnostics else ""
+        may = " or ".join(self.expected) or "nothing"
+        self.args = (f"{what} is refused in {state}, where {may} may stand{reason}",)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.what, self.state, self.expected, self.diagnostics)
+
+
 def _preview(text: str) -> str:
     if len(text) <= PREVIEW_LENGTH:
         return text

@@ -23,7 +23,8 @@ KEPT = 1 << 16
 class Ledger:
     """The diagnostics of one stream: the first errors and the first warnings are kept, all are counted.
 
-    `sound` is false once there was an error of any rule, selected or not: then there is no message to be had.
+    `counts` holds the true total of each rule by its code. `sound` is false once there was an error of any rule,
+    selected or not: then there is no message to be had.
     """
 
     definition: Definition
@@ -31,12 +32,9 @@ class Ledger:
     limits: Limits
     errors: int = 0
     warnings: int = 0
+    counts: dict[str, int] = field(factory=dict)
     sound: bool = True
     kept: list[Diagnostic] = field(factory=list)
-    _room: dict[str, int] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._room = {"error": self.limits.diagnostics, "warning": self.limits.diagnostics}
 
     def enter(self, finding: Finding, move: Move, builder: StreamBuilder) -> Diagnostic | None:
         """Make the diagnostic of `finding`, found where `move` was made; None where it is not selected or kept."""
@@ -44,13 +42,11 @@ class Ledger:
         self.sound = self.sound and rule.severity == "warning"
         if finding.code not in self.rules:
             return None
-        if rule.severity == "error":
-            self.errors += 1
-        else:
-            self.warnings += 1
-        if self._room[rule.severity] == 0:
+        self.counts[finding.code] = self.counts.get(finding.code, 0) + 1
+        self.errors += rule.severity == "error"
+        self.warnings += rule.severity == "warning"
+        if (self.errors if rule.severity == "error" else self.warnings) > self.limits.diagnostics:
             return None
-        self._room[rule.severity] -= 1
         place = move.place
         diagnostic = Diagnostic(
             rule=rule,
@@ -83,7 +79,7 @@ class Ledger:
 def _beginning(record: Any) -> bytes | None:
     """What is kept of a record to show it: its bytes as read, or the JSON of an in-process value."""
     if record is None or isinstance(record, bytes):
-        return record and record[:KEPT]
+        return record and record[:KEPT].rstrip(b"\r\n")
     return json.dumps(record, default=_stand_in, ensure_ascii=False).encode("utf-8", "backslashreplace")[:KEPT]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from mmsp_fsm.definition import Definition, Rule
 from mmsp_fsm.errors import UnknownRuleError
@@ -32,6 +31,8 @@ def find_rule(definition: Definition, name: str) -> Rule:
         if wanted.upper() == rule.code or wanted.lower() == rule.name:
             return rule
     known = [*definition.rules, *(rule.name for rule in definition.rules.values())]
+    from difflib import get_close_matches
+
     near = get_close_matches(wanted.upper(), known, 1) or get_close_matches(wanted.lower(), known, 1)
     raise UnknownRuleError(f"there is no rule {wanted!r}" + (f"; did you mean {near[0]}?" if near else ""))
 

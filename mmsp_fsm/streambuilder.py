@@ -12,6 +12,7 @@ from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Cell, Definition, Guard, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, name_of, point, show
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.model import DoneItem
 from mmsp_fsm.signs import Finding, ItemView, Sign
 
 
@@ -19,7 +20,8 @@ from mmsp_fsm.signs import Finding, ItemView, Sign
 class Move:
     """One symbol taken by the machine: from which state, by which outcome, to which state, and what was found.
 
-    `detail` is what a guard found out; `group` the group that was open before, with `pieces` fragments' contents.
+    `detail` is what a guard found out; `group` the group that was open before, with `pieces` fragments' contents, where
+    the machine made the move (the recogniser, of whose moves nothing is to be said, makes none).
     """
 
     sign: Sign
@@ -56,6 +58,9 @@ class Books:
 
     _told: dict[str, dict[str, None]] = field(factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self._told)
+
     def __contains__(self, kind: Kind) -> bool:
         return kind.name in self._told
 
@@ -90,6 +95,8 @@ class Books:
 class StreamBuilder:
     """The state of one stream, and the hands of its machine: one method for each action and each guard.
 
+    `events` counts the records taken, `end` is the sign that ended the stream; `latest` is the latest time that came,
+    in milliseconds, or the earliest that can be in them, and `latest_in_seconds` the latest that looks like seconds.
     `whole` is false once a fault leaves the message unknown; `seen` holds the kinds of which an item came; `unparsed`
     is the first group whose done item stood where its joined text could not become one.
     """
@@ -98,10 +105,14 @@ class StreamBuilder:
     limits: Limits
     keep: bool
     state: str = field(init=False)
+    latest: int = field(init=False)
     group: ItemBuilder | None = None
+    events: int = 0
+    end: Sign | None = None
+    latest_in_seconds: int | None = None
     books: Books = field(factory=Books)
     groups: int = 0
-    done_items: list[ItemView] = field(factory=list)
+    done_items: list[ItemView | DoneItem] = field(factory=list)
     seen: dict[str, None] = field(factory=dict)
     told: dict[str, set[str]] = field(factory=dict)
     whole: bool = True
@@ -110,6 +121,12 @@ class StreamBuilder:
 
     def __attrs_post_init__(self) -> None:
         self.state = self.definition.initial.name
+        self.latest = self.definition.time.milliseconds_from
+
+    @property
+    def clean(self) -> bool:
+        """Whether no earlier fault bears on what comes next: no group is open, left open, or in doubt."""
+        return self.state == self.definition.initial.name and not self.books and not self.doubted
 
     # ── Actions ──────────────────────────────────────────────────────────────────────────────────────────────
 

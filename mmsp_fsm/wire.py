@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeGuard, TypeVar
 
+import pybase64
 from attrs import fields
 from cattrs import BaseValidationError, Converter
 from cattrs.gen import make_dict_unstructure_fn, override
@@ -31,7 +32,7 @@ OPAQUE = (dict[str, Any], list[float])
 
 def to_base64(data: bytes) -> str:
     """Standard padded base64."""
-    return binascii.b2a_base64(data, newline=False).decode("ascii")
+    return pybase64.b64encode_as_string(data)
 
 
 def from_base64(text: str) -> bytes:
@@ -39,14 +40,23 @@ def from_base64(text: str) -> bytes:
 
     Raises ValueError where `text` is anything else: another alphabet, white space, padding absent or misplaced.
     """
-    if len(text) % 4:
-        raise ValueError(f"its length, {len(text)}, is no multiple of 4")
-    if text.endswith("==="):  # binascii lets a whole group of padding pass
-        raise ValueError("excess padding")
     try:
-        return binascii.a2b_base64(text, strict_mode=True)
+        return pybase64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError(_no_base64(text)) from None
+
+
+def _no_base64(text: str) -> str:
+    """Why `text` is no base64, by the standard library's stricter eye."""
+    if len(text) % 4:
+        return f"its length, {len(text)}, is no multiple of 4"
+    if text.endswith("==="):  # binascii lets a whole group of padding pass
+        return "excess padding"
+    try:
+        binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(str(error)) from None
+        return str(error)
+    return "it is no standard alphabet with padding"
 
 
 def to_json(value: UniMessage | UniEvent | Item) -> dict[str, Any]:

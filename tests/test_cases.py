@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
+from mmsp_fsm.recordings import CheckOptions, Source, check_source
 
 CASES = [
     json.loads(line)
     for line in (Path(__file__).parent / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")
     if line
 ]
-
-WAITING = {"b122-run-after-failed-run": "with_options: --split stop"}
-"""Cases of which a part waits for a feature; the list must shrink to nothing."""
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["format given", "format told from content"])
@@ -29,5 +27,11 @@ def test_case(case, told):
     assert codes == {"error": sorted(expect["rules"]), "warning": sorted(expect["warnings"])}
 
 
-def test_only_the_named_cases_wait():
-    assert {case["id"] for case in CASES if "with_options" in case} == set(WAITING)
+@pytest.mark.parametrize("case", [case for case in CASES if "with_options" in case], ids=lambda case: case["id"])
+def test_case_with_options(case, tmp_path):
+    path = tmp_path / f"a.{case['format']}"
+    path.write_text(case["input"], encoding="utf-8")
+    options = dict(case["with_options"])
+    streams = options.pop("streams")
+    found = check_source(Source("a", path), CheckOptions(**options))
+    assert [{"stream": one.stream, "verdict": one.verdict, "outcome": one.outcome} for one in found] == streams

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm import __version__
+from mmsp_fsm.output.formats import FORMATS
 from tests.streams import HI, c, c_done, delta, error, stop, t, t_done
 
 DATA = Path(__file__).parent / "data"
@@ -224,20 +225,22 @@ def hostile(tmp_path):
     return write(tmp_path / "a[red]\x1b[31m\n.jsonl", t(text), t_done(text[1:]), stop())
 
 
-@pytest.mark.parametrize("command", [["validate"], ["validate", "--format", "json"], ["trace"], ["parse"]])
+@pytest.mark.parametrize(
+    "command", [*(["validate", "--statistics", "--format", name] for name in FORMATS), ["trace"], ["parse"]]
+)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_nothing_hostile_reaches_the_terminal(tmp_path, command, encoding):
     done = run(*command, hostile(tmp_path), env={**os.environ, "PYTHONIOENCODING": encoding})
     assert done.returncode == 1, done.stderr
     printed = (done.stdout + done.stderr).decode(encoding)
     assert not any(one in printed for one in "\x1b\x07\x9b\u202e\r")
-    if "json" in command:
+    if command[-1] == "json":
         assert json.loads(done.stdout.decode(encoding))["streams"][0]["source"].endswith("a[red]\x1b[31m\n.jsonl")
 
 
 def test_a_reader_that_leaves_early(tmp_path):
     many = [write(tmp_path / f"{number}.jsonl", t("a", x="y" * 500), t_done("b"), stop()) for number in range(200)]
-    for how in ([], ["--format", "json"]):
+    for how in ([], *(["--format", name] for name in FORMATS)):
         process = subprocess.Popen([sys.executable, "-m", "mmsp_fsm", "validate", *how, *map(str, many)], cwd=ROOT,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
         process.stdout.read(10)
@@ -248,9 +251,10 @@ def test_a_reader_that_leaves_early(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_an_output_that_is_full():
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_output_that_is_full(name):
     with open("/dev/full", "wb") as full:
-        done = run("validate", BAD, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = run("validate", "--format", name, BAD, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
     assert done.stderr.decode() == "error: the output cannot be written: No space left on device\n"
 
@@ -321,7 +325,8 @@ def test_validate_imports_no_more_than_it_uses():
         "try: main()\n"
         "except SystemExit: pass\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules} "
-        "& {'rich', 'pygraphviz', 'pytest', 'hypothesis', 'networkx', 'asyncio', 'automata'}))"
+        "& {'rich', 'pygraphviz', 'pytest', 'hypothesis', 'networkx', 'asyncio', 'automata', "
+        "'dask', 'distributed', 'fsspec', 'multiprocessing', 'backports'}))"
     )
     done = subprocess.run([sys.executable, "-c", code, GOOD], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -347,3 +352,58 @@ def test_trace_fails_on_warnings_if_asked(tmp_path):
 @pytest.mark.parametrize("words", ["", ",", "E302,"])
 def test_an_empty_word_is_no_rule(words):
     assert run("validate", "--select", words, GOOD).returncode == 2
+
+
+# ── Several streams in one recording ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_split_by_stop(tmp_path):
+    path = write(tmp_path / "a.jsonl", *HI, stop(), *HI[1:], stop(), [])
+    done = run("validate", "--split", "stop", path)
+    assert done.returncode == 1
+    assert f"{path}: stream 0: conforming, stopped".encode() in done.stdout
+    assert f"--> {path}:4 (stream 1, event 0".encode() in done.stdout
+    found = json.loads(run("validate", "--split", "stop", "--format", "json", path).stdout)
+    assert [(one["stream"], one["verdict"], one["outcome"]) for one in found["streams"]] == [
+        (0, "conforming", "stopped"),
+        (1, "violating", "stopped"),
+        (2, "violating", "truncated"),
+    ]
+    assert found["summary"]["streams"] == 3
+
+
+def test_split_by_key(tmp_path):
+    rows = [{"id": key, "data": one} for one in [*HI, stop()] for key in ("a", "b\x1b[31m")]
+    path = write(tmp_path / "log", *rows)
+    done = run("validate", "--split", "key", "--stream-key", "/id", "--event", "/data", path)
+    assert done.returncode == 0
+    assert f"{path}: stream a: conforming".encode() in done.stdout
+    assert b"\x1b" not in done.stdout
+    found = json.loads(
+        run("validate", "--split=key", "--stream-key=/id", "--event=/data", "--format=json", path).stdout
+    )
+    assert [one["stream"] for one in found["streams"]] == ["a", "b\x1b[31m"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--split", "key"], b"--stream-key belong together"),
+        (["--stream-key", "/id"], b"--stream-key belong together"),
+        (["--split", "stop", "--stream-key", "/id"], b"--stream-key belong together"),
+        (["--split", "key", "--stream-key", "id"], b"is no JSON pointer"),
+        (["--split", "key", "--stream-key", "/id", "--event", "/a~2"], b"is no JSON pointer"),
+        (["--max-open", "0"], b"--max-open"),
+        (["--split", "both"], b"--split"),
+    ],
+)
+def test_split_options_that_do_not_fit(tmp_path, options, says):
+    done = run("validate", *options, write(tmp_path / "a.jsonl", *HI, stop()))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert says in done.stderr
+
+
+def test_an_empty_recording_that_is_split_holds_no_stream(tmp_path):
+    done = run("validate", "--split", "stop", write(tmp_path / "a.jsonl"))
+    assert done.returncode == 0
+    assert done.stderr.endswith(b"a.jsonl: this recording holds no stream\n")

@@ -24,7 +24,7 @@ MODULES = {
     ".".join(("mmsp_fsm", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-ROOMS = ("recordings", "embed", "reference", "output", "probing", "commands")
+ROOMS = ("recordings", "embed", "reference", "output", "engines", "probing", "commands")
 """The outer rooms; with what uses them they know the core, and the core does not know them."""
 
 EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs", ".selection")}
@@ -32,7 +32,13 @@ EDGE = {f"mmsp_fsm{name}" for name in ("", ".__main__", ".api", ".cli", ".runs",
 
 GENERATED = "mmsp_fsm.model"
 
-CORE_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 400, 60
+FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "contents", "forms", "structs", "longrecords")}
+"""What only makes the core fast: without it the same would be said."""
+
+BESIDE = {"mmsp_fsm.jsonvalues", "mmsp_fsm.steps"}
+"""What JSON is, strictly, which knows nothing of the protocol; and what a program is told of each event."""
+
+CORE_LINES, FIRST_PASS_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 750, 400, 60
 
 
 @cache
@@ -106,7 +112,7 @@ def importers(library):
 
 
 def test_each_library_is_behind_its_door():
-    assert {"mmsp_fsm.machine"} <= importers("transitions") <= {"mmsp_fsm.machine", "mmsp_fsm.reference.diagram"}
+    assert importers("transitions") == {"mmsp_fsm.machine"}
     assert importers("cattrs") <= {"mmsp_fsm.structuring", "mmsp_fsm.loading", "mmsp_fsm.wire"}
     for library, rooms in {
         "pygraphviz": ("reference",),
@@ -114,6 +120,8 @@ def test_each_library_is_behind_its_door():
         "pytest": ("embed",),
         "click": ("cli", "commands", "__main__"),
         "rich": ("cli", "commands", "output"),
+        "fsspec": ("recordings",),
+        "distributed": ("engines",),
         "httpx": ("probing",),
     }.items():
         for module in importers(library):
@@ -252,10 +260,11 @@ def code_lines(module):
 
 
 def test_the_core_is_small():
-    sizes = {module: code_lines(module) for module in in_core() - {GENERATED}}
-    total = sum(sizes.values())
-    largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]
-    assert total < CORE_LINES, f"the core has {total} lines of code, bar {CORE_LINES}; the largest: {largest}"
+    for modules, bar in ((in_core() - FIRST_PASS - BESIDE - {GENERATED}, CORE_LINES), (FIRST_PASS, FIRST_PASS_LINES)):
+        sizes = {module: code_lines(module) for module in modules}
+        total = sum(sizes.values())
+        largest = sorted(sizes.items(), key=lambda one: -one[1])[:5]
+        assert total < bar, f"here are {total} lines of code, bar {bar}; the largest: {largest}"
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))

@@ -1,5 +1,6 @@
 """What the README shows is what happens."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -7,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+
+from mmsp_fsm.embed.pytest_streams import Streams, options_of
+from mmsp_fsm.embed.strategies import faults, streams
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,11 +33,18 @@ def test_the_session_prints_what_it_says(command, output):
 def test_the_python_runs(tmp_path, monkeypatch, capsys):
     shutil.copy(ROOT / "tests" / "data" / "recordings" / "ant-think-text-tool.jsonl", tmp_path / "trace.jsonl")
     monkeypatch.chdir(tmp_path)
-    names = {"stream": []}
+    stream = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_bytes().splitlines()]
+    names = {"stream": stream, "given": given, "pytest": pytest, "sys": sys, "streams": streams, "faults": faults}
     for block in PYTHON:
         exec(block, names)
-    assert "tide_table {'port': 'Brest', 'days': 2, 'metric': True}" in capsys.readouterr().out
-    assert names["report"].verdict == "violating"
+    names["test_my_client"](Streams(options_of([])))
+    names["test_my_client_reads_every_stream"]()
+    names["test_my_client_finds_every_broken_group"]()
+    out = capsys.readouterr().out
+    assert "tide_table {'port': 'Brest', 'days': 2, 'metric': True}" in out
+    assert "tide_table({'port': 'Brest', 'days': 2, 'metric': True})" in out
+    assert names["report"].verdict == "conforming"
+    assert names["checked"].report.message == names["message"]
 
 
 def test_the_python_is_type_checked():
@@ -53,5 +65,5 @@ def test_it_says_why_each_dependency_is_there():
     groups = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
     groups += project["dependency-groups"].values()
     for requirement in (one for group in groups for one in group):
-        name = re.match(r"[a-z-]+", requirement).group()
+        name = re.match(r"[a-z0-9-]+", requirement).group()
         assert f"`{name}`" in README, name

@@ -37,6 +37,11 @@ stream = [
 wire = "\\n".join(json.dumps(to_json(one)) for one in stream).encode()
 assert mmsp_fsm.parse(stream).content_items == [VideoDoneItem(data=b"abc", mime_type="video/mp4")]
 assert mmsp_fsm.parse(wire) == mmsp_fsm.parse(stream)
+lines = [json.dumps(to_json(one)).encode() for one in stream]
+checker = mmsp_fsm.StreamChecker()  # the first pass knows it too, as dicts, and as structs once there are many
+for records in (lines[:-1], lines[:-1] * 100, lines[-1:]):
+    checker.feed_records(records, range(len(records)))
+assert (checker.explained, checker.close().conforming) == (0, True)
 stream[2].content_items[0].data = b"abd"
 report = mmsp_fsm.validate(stream)
 assert [(d.code, d.event, d.state) for d in report.diagnostics] == [("E406", 2, "video_open")], report
@@ -104,5 +109,7 @@ def test_nothing_else_differs_and_nothing_is_stale(checkout):
         "grammar/mmsp.ebnf",
         "mmsp_fsm/model.py",
         "diagrams/stream.dot",
+        "diagrams/violations.dot",
+        "diagrams/builders.dot",
         "diagrams/group-video.dot",
     }

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import evolve
 
+from mmsp_fsm.commands.configuration import configured_rules
 from mmsp_fsm.errors import UnknownRuleError
 from mmsp_fsm.limits import Limits
 
 if TYPE_CHECKING:
-    from mmsp_fsm.diagnostics import StreamReport
     from mmsp_fsm.recordings import CheckOptions, Source
-    from mmsp_fsm.runs import Unreadable
+    from mmsp_fsm.runs import Found, Unreadable
 
 CONFORMING, VIOLATING, UNREADABLE = 0, 1, 2
 """The exit statuses that say what was found; 2 is a misuse, too, and beats 1."""
@@ -58,6 +60,31 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def split_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that tell several streams in one recording apart."""
+    usual = 10_000
+    for option in (
+        _at_least_one("--max-open", "Streams of a log kept open; beyond, the one idle longest is closed.", usual),
+        click.option("--event", callback=_pointer, default="/event", show_default=True, metavar="POINTER",
+                     help="Where a line of a log holds its event."),
+        click.option("--stream-key", callback=_pointer, metavar="POINTER",
+                     help="Where a line of a log names its stream, such as /request."),
+        click.option("--split", type=click.Choice(["stop", "key"]),
+                     help="A recording holds several streams: each ends after its stop or error, or bears a key."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def _pointer(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value and not re.fullmatch(r"(?:/(?:[^~/]|~[01])*)+", value):
+        raise click.BadParameter(f"{value!r} is no JSON pointer (RFC 6901), such as /request or /data/event.")
+    return value
+
+
+RULE_OPTIONS = ("select", "extend_select", "ignore")
+
+
 def rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that choose rules, for the commands whose answer is what was found."""
     for option in (
@@ -75,9 +102,9 @@ def check_options(options: dict[str, Any], *, keep_message: bool = False) -> Che
     from mmsp_fsm.recordings import CheckOptions
     from mmsp_fsm.selection import selected
 
-    chosen = [options.get(name, []) for name in ("select", "extend_select", "ignore")]
+    chosen = [options.get(name, []) for name in RULE_OPTIONS]
     try:
-        rules = selected(default(), chosen[0] or None, chosen[1], chosen[2])
+        rules = selected(default(), chosen[0] or configured_rules(), chosen[1], chosen[2])
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None
     limits = Limits(
@@ -86,7 +113,13 @@ def check_options(options: dict[str, Any], *, keep_message: bool = False) -> Che
         nesting=options["max_nesting"],
         diagnostics=options["max_diagnostics"],
     )
-    return CheckOptions(rules, limits, options["input_format"], keep_message)
+    split, key = options.get("split"), options.get("stream_key")
+    if (split == "key") != (key is not None):
+        raise click.UsageError("--split key and --stream-key belong together: the one needs the other.")
+    read = CheckOptions(rules, limits, options["input_format"], keep_message)
+    if split is None:
+        return read
+    return evolve(read, split=split, stream_key=key or "", event=options["event"], max_open=options["max_open"])
 
 
 def sources_of(paths: Iterable[str]) -> Iterator[Source | Unreadable]:
@@ -104,13 +137,14 @@ def only_source(path: str) -> list[Source | Unreadable]:
     return found
 
 
-def checked(sources: Iterable[Source | Unreadable], options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
+def checked(sources: Iterable[Source | Unreadable], options: CheckOptions) -> Iterator[Found]:
     """The reports of each source; what cannot be read is said, and the others go on."""
     from mmsp_fsm.recordings import check_source
+    from mmsp_fsm.recordings.parts import joined
     from mmsp_fsm.runs import Unreadable
 
     for source in sources:
         if isinstance(source, Unreadable):
             yield source
         else:
-            yield from check_source(source, options)
+            yield from joined(check_source(source, options))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
 from mmsp_fsm.commands.console import complain, print_json, renderer_for
 from mmsp_fsm.commands.options import (
     CONFORMING,
@@ -21,22 +22,25 @@ from mmsp_fsm.commands.options import (
 
 
 @click.command(
+    cls=ConfiguredCommand,
     epilog=examples("mmsp-fsm parse trace.sse | jq '.content_items[].type'")
-    + "Exit status: 0 a message; 1 none, for the stream violates or failed; 2 it could not be read."
+    + "Exit status: 0 a message; 1 none, for the stream violates or failed; 2 it could not be read.",
 )
 @click.argument("path")
 @reading_options
+@configuration_options
 def parse(path: str, **options: Any) -> int:
     """Print the message of a conforming recording as JSON.
 
     Where the stream violates the protocol there is no message: its diagnostics are printed on standard error. Where it
     conforms and ended with an error, that error and the done items before it are printed as JSON.
     """
-    from mmsp_fsm.runs import Unreadable
+    from mmsp_fsm.runs import NoStreams, Unreadable
     from mmsp_fsm.wire import to_json
 
     status = CONFORMING
     for one in checked(only_source(path), check_options(options, keep_message=True)):
+        assert not isinstance(one, NoStreams)  # for nothing is split here
         if isinstance(one, Unreadable):
             complain(renderer_for(sys.stderr).unreadable(one))
             return UNREADABLE

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
 from mmsp_fsm.commands.console import complain, renderer_for, standard_output
 from mmsp_fsm.commands.options import (
     CONFORMING,
@@ -20,11 +21,12 @@ from mmsp_fsm.commands.options import (
 )
 
 
-@click.command(epilog=examples("mmsp-fsm trace trace.jsonl") + EXIT_STATUSES)
+@click.command(cls=ConfiguredCommand, epilog=examples("mmsp-fsm trace trace.jsonl") + EXIT_STATUSES)
 @click.argument("path")
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @rule_options
 @reading_options
+@configuration_options
 def trace(path: str, fail_on: str, **options: Any) -> int:
     """Print each event with the state before, the symbol, the action and the state after.
 

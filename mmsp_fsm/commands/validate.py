@@ -2,68 +2,104 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
 import click
 
-from mmsp_fsm.commands.console import complain, is_colorful, says_unicode, standard_output
+from mmsp_fsm.commands.configuration import ConfiguredCommand, configuration_options
+from mmsp_fsm.commands.console import complain, is_colorful, is_terminal, says_unicode, standard_output
+from mmsp_fsm.commands.engines import engine_options, results
 from mmsp_fsm.commands.options import (
     CONFORMING,
     EXIT_STATUSES,
     UNREADABLE,
     VIOLATING,
     check_options,
-    checked,
     examples,
     reading_options,
     rule_options,
     sources_of,
+    split_options,
 )
+from mmsp_fsm.commands.progress import Progress
+from mmsp_fsm.output.formats import FORMATS, Output, OutputOptions, output_for
 
-if TYPE_CHECKING:
-    from mmsp_fsm.output.json import JsonDocument
-    from mmsp_fsm.output.text import TextRun
+
+def _rules_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"https?://[!-~]+", value):
+        raise click.BadParameter("an address that begins with https:// is due, without blanks.")
+    return value
 
 
 @click.command(
+    cls=ConfiguredCommand,
     epilog=examples(
         "mmsp-fsm validate trace.jsonl",
         "mmsp-fsm validate recordings/ --format json --extend-select W504",
+        "mmsp-fsm validate recordings/ --format sarif > mmsp.sarif",
+        "mmsp-fsm validate --jobs auto 'corpus/**/*.jsonl.gz' s3://bucket/corpus",
+        "mmsp-fsm validate --engine dask --scheduler tcp://host:8786 s3://bucket/corpus",
         "curl -N https://server/v1/stream -d @request.json | mmsp-fsm validate -",
     )
-    + EXIT_STATUSES
+    + EXIT_STATUSES,
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), default="error", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Print diagnostics alone: no line for each stream, no totals.")
+@click.option("--statistics", is_flag=True, help="Count the rules that were broken, and name the worst sources.")
+@click.option("--rules-url", callback=_rules_url, help="Where the rules' pages are; a code is appended (SARIF).")
+@split_options
+@engine_options
 @rule_options
 @reading_options
-def validate(paths: tuple[str, ...], output: str, fail_on: str, quiet: bool, **options: Any) -> int:
+@configuration_options
+def validate(paths: tuple[str, ...], **options: Any) -> int:
     """Say of each recording whether it conforms.
 
-    PATH is a file, a folder (searched for recordings), a glob, or - for standard input. A recording is JSON lines, one
-    JSON array of events, or server-sent events; which one is told from its content.
+    PATH is a file, a folder (searched for recordings), a glob, the address of one of these (s3://bucket/folder), or -
+    for standard input. A recording is JSON lines, one JSON array of events, or server-sent events, and may be
+    compressed; all that is told from its content.
     """
-    from mmsp_fsm.runs import Summary, Unreadable
+    from mmsp_fsm.output.visible import visible
+    from mmsp_fsm.runs import NoStreams, Statistics, Summary, Unreadable
 
-    run = _run(output, quiet)
+    warnings_fail = options["fail_on"] == "warning"
+    run = _output(options, warnings_fail)
+    statistics = Statistics() if options["statistics"] else None
     summary, failed = Summary(), False
+    reading = check_options(options)
     run.begin()
-    for one in checked(sources_of(paths), check_options(options)):
-        run.add(one)
-        summary = summary.plus(one)
-        if not isinstance(one, Unreadable):
-            failed = failed or bool(one.errors or (fail_on == "warning" and one.warnings))
-    run.end(summary)
+    with (
+        Progress(shown=not options["quiet"]) as progress,
+        results(sources_of(paths), reading, options, progress.seen) as found,
+    ):
+        for one in found:
+            progress.hide()
+            if isinstance(one, NoStreams):
+                complain(f"{visible(one.source)}: this recording holds no stream")
+                continue
+            run.add(one)
+            summary = summary.plus(one)
+            if statistics is not None:
+                statistics.add(one)
+            if not isinstance(one, Unreadable):
+                failed = failed or bool(one.errors or (warnings_fail and one.warnings))
+            progress.count(summary)
+    run.end(summary, statistics)
     return UNREADABLE if summary.unreadable else VIOLATING if failed else CONFORMING
 
 
-def _run(output: str, quiet: bool) -> JsonDocument | TextRun:
-    from mmsp_fsm.output.json import JsonDocument
-    from mmsp_fsm.output.text import TextRun
-
+def _output(options: dict[str, Any], warnings_fail: bool) -> Output:
     out = standard_output()
-    if output == "json":
-        return JsonDocument(out, ascii_only=not says_unicode(out))
-    return TextRun(out, complain, color=is_colorful(out), ascii_only=not says_unicode(out), quiet=quiet)
+    how = OutputOptions(
+        complain,
+        color=is_colorful(out),
+        terminal=is_terminal(out),
+        ascii_only=not says_unicode(out),
+        quiet=options["quiet"],
+        warnings_fail=warnings_fail,
+        rules_url=options["rules_url"],
+    )
+    return output_for(options["output"], out, how)

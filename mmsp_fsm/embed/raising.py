@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.diagnostics import Diagnostic
 from mmsp_fsm.errors import (
     IncompleteStreamError,
     MMSPError,
@@ -23,15 +26,20 @@ def exception_of(checker: StreamChecker) -> MMSPError | None:
         return None
     if report.error is not None:
         return StreamFailedError(report.error, report.done_items)
+    return protocol_error(checker, report.diagnostics)
+
+
+def protocol_error(checker: StreamChecker, diagnostics: Sequence[Diagnostic]) -> StreamProtocolError:
+    """The exception that carries `diagnostics`, of which the first error decides the class."""
     definition = checker.definition
     guards = (guard for cell in definition.cells.values() for guard in cell.guards)
     unparsable = {guard.rule for guard in guards if guard.when in ("not_json", "not_an_object")}
-    first = next((one.code for one in report.diagnostics if one.severity == "error"), None)
+    first = next((one.code for one in diagnostics if one.severity == "error"), None)
     group = checker.unparsed
     if group is not None and first in unparsable:
         name = next((value for key, value in group.header.items() if key != group.kind.told_by), "")
         raw = join_text(group.pieces)
-        return ToolCallArgumentParseError(report.diagnostics, name if isinstance(name, str) else "", group.told_by, raw)
+        return ToolCallArgumentParseError(diagnostics, name if isinstance(name, str) else "", group.told_by, raw)
     if first in definition.cells[definition.initial.name, "end"].rules:
-        return IncompleteStreamError(report.diagnostics)
-    return StreamProtocolError(report.diagnostics)
+        return IncompleteStreamError(diagnostics)
+    return StreamProtocolError(diagnostics)

@@ -1,10 +1,13 @@
 """Hypothesis strategies of conforming streams and of messages, for the tests of whoever reads or writes MMSP.
 
     from hypothesis import given
-    from mmsp_fsm.embed.strategies import streams
+    from mmsp_fsm.embed.strategies import faults, streams
 
     @given(streams())
     def test_my_client_reads_every_stream(events): ...
+
+    @given(faults(rules=["E3"]))
+    def test_my_client_finds_every_group_that_is_broken_into(faulty): ...  # .events, .lines, .errors
 
 Everything is read from the definition: what it says of a kind (`joins`, `closes`, `header`, ...) decides how a group
 of that kind is made, so a kind added there is generated too. What is generated covers all that a definition allows:
@@ -18,25 +21,24 @@ They shrink towards few groups, few fragments and short texts.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from functools import cache
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from attrs import define, field
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from mmsp_fsm.definition import Definition, Header, Kind
+from mmsp_fsm.embed.making import Event, comes_whole, escaped, event_of, later_header
 from mmsp_fsm.jsonvalues import whole_characters
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
 from mmsp_fsm.wire import structure, to_base64
 
-Event = dict[str, Any]
-"""A record as `json.loads` gives it."""
+if TYPE_CHECKING:
+    from mmsp_fsm.embed.faults.drawing import FaultyStream
 
 Ending = Literal["stop", "error"]
 T = TypeVar("T")
@@ -53,26 +55,41 @@ NO_OBJECT = ("[]", "[{}]", "null", "1", '"{}"', " ", "{]", "{'a': 1}", "{}{}", '
 EXACT = 2**53
 """Integers up to which a double is exact."""
 
-_HALF = re.compile("[\ud800-\udfff]")
-
 
 # ── What is offered ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def streams(
-    definition: Definition | None = None, *, holding: str | None = None, ending: Ending | None = None
+    definition: Definition | None = None,
+    *,
+    holding: str | None = None,
+    times: int = 1,
+    ending: Ending | None = None,
 ) -> SearchStrategy[list[Event]]:
     """Streams that conform and draw no warning, each as a list of events (dicts as `json.loads` gives them).
 
-    `holding` names a kind of which each stream holds at least one closed group; `ending` chooses how the streams end
-    (by default in either way).
+    `holding` names a kind of which each stream holds at least one closed group, or `times` of them next to each other;
+    `ending` chooses how the streams end (by default in either way).
     """
-    return _drawn(definition, holding, ending).map(lambda drawn: drawn.events)
+    return _drawn(definition, holding, ending, times).map(lambda drawn: drawn.events)
 
 
 def messages(definition: Definition | None = None) -> SearchStrategy[UniMessage]:
     """Messages such as a conforming stream leaves behind. The definition's kinds must have their item classes."""
     return _drawn(definition, None, "stop").map(_message_of)
+
+
+def faults(
+    definition: Definition | None = None, *, named: Iterable[str] | None = None, rules: Iterable[str] | None = None
+) -> SearchStrategy[FaultyStream]:
+    """Streams with exactly one fault each: its name, and the errors and warnings that a checker must report of it.
+
+    `named` takes some faults by name, `rules` those that break some rules, by code, name or family. Raises ValueError
+    for a name that no fault has. `mmsp_fsm.embed.faults.drawing` has more.
+    """
+    from mmsp_fsm.embed.faults import drawing
+
+    return drawing.faults(definition, named=named, rules=rules)
 
 
 def streams_with_messages(
@@ -172,8 +189,7 @@ def _header_values(kind: Kind, entry: Header) -> SearchStrategy[str]:
 
 
 def _fragment(kind: Kind, header: dict[str, str], piece: Any, first: bool) -> dict[str, Any]:
-    carried = {entry.name: header[entry.name] if first or entry.later == "same" else "" for entry in kind.header}
-    return {"type": kind.delta, **carried, kind.grows: piece}
+    return {"type": kind.delta, **(header if first else later_header(kind, header)), kind.grows: piece}
 
 
 def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any], Any]:
@@ -181,7 +197,7 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
     if kind.joins == "whole":
         vector = draw(st.lists(st.one_of(_floats(), st.integers(-(2**64), 2**64)), max_size=4))
         return [vector], vector
-    whole = kind.one_piece or _comes_whole(kind, header)
+    whole = comes_whole(kind, header)
     if kind.joins == "bytes":
         data = draw(st.binary(max_size=12))
         chunks = _around(draw, data, b"", kind) if whole else _cut(draw, data)
@@ -193,10 +209,6 @@ def _content(draw: DrawFn, kind: Kind, header: dict[str, str]) -> tuple[list[Any
     else:
         text = content = draw(texts())
     return (_around(draw, text, "", kind) if whole else _cut_text(draw, text)), content
-
-
-def _comes_whole(kind: Kind, header: dict[str, str]) -> bool:
-    return any(fnmatchcase(header[name].lower(), pattern) for name, pattern in kind.one_piece_when.items())
 
 
 def _around(draw: DrawFn, content: T, nothing: T, kind: Kind) -> list[T]:
@@ -226,9 +238,7 @@ def _spellings(draw: DrawFn, value: dict[str, Any]) -> str:
     style: dict[str, Any] = draw(
         st.sampled_from([{"separators": (",", ":")}, {}, {"indent": 1}, {"separators": (" ,\n", "\t: ")}])
     )
-    escaped = draw(st.booleans())
-    text = json.dumps(value, ensure_ascii=escaped, **style)
-    text = _HALF.sub(lambda half: f"\\u{ord(half[0]):04X}", text)
+    text = escaped(json.dumps(value, ensure_ascii=draw(st.booleans()), **style))
     return draw(st.sampled_from(WHITE_SPACE)) + text + draw(st.sampled_from(WHITE_SPACE))
 
 
@@ -270,13 +280,16 @@ def _fidelity(draw: DrawFn, definition: Definition, fragments: list[dict[str, An
 
 
 @st.composite
-def _drawn(draw: DrawFn, definition: Definition | None, holding: str | None, ending: Ending | None) -> _Drawn:
+def _drawn(
+    draw: DrawFn, definition: Definition | None, holding: str | None, ending: Ending | None, times: int = 1
+) -> _Drawn:
     known = definition if definition is not None else default()
     end = ending if ending is not None else draw(st.sampled_from(("stop", "error")))
     drawn = _Drawn(known)
     taken: dict[str, set[str]] = {name: set() for name in known.kinds}
     groups = [
-        _group(draw, known, kind, taken[kind.name]) for kind in draw(_plans(known, holding, answers=end == "stop"))
+        _group(draw, known, kind, taken[kind.name])
+        for kind in draw(_plans(known, holding, times, answers=end == "stop"))
     ]
     items = [item for group in groups for item in (*group.fragments, group.done)]
     drawn.done_items = [group.done for group in groups]
@@ -284,22 +297,23 @@ def _drawn(draw: DrawFn, definition: Definition | None, holding: str | None, end
     if end == "error":
         broken_off, tail = _failure(draw, known, taken)
         items += broken_off
-    times = _times(draw, known, len(items) + 1)
-    drawn.events = [_delta_event(known, item, time) for item, time in zip(items, times, strict=False)]
+    moments = _times(draw, known, len(items) + 1)
+    drawn.events = [_delta_event(known, item, time) for item, time in zip(items, moments, strict=False)]
     if tail is None:
         seen = {group.kind.name for group in groups}
-        tail = drawn.stop = _stop_event(draw, known, seen, times[-1])
+        tail = drawn.stop = _stop_event(draw, known, seen, moments[-1])
     drawn.events.append(tail)
     return drawn
 
 
 @st.composite
-def _plans(draw: DrawFn, definition: Definition, holding: str | None, answers: bool) -> list[Kind]:
+def _plans(draw: DrawFn, definition: Definition, holding: str | None, times: int, answers: bool) -> list[Kind]:
     """The kinds of a stream's groups, in order. `answers` asks for one that is not hidden."""
     kinds = list(definition.kinds.values())
     plan = draw(st.lists(st.sampled_from(kinds), max_size=3))
-    if holding is not None and all(kind.name != holding for kind in plan):
-        plan.insert(draw(st.integers(0, len(plan))), definition.kinds[holding])
+    if holding is not None and (times > 1 or all(kind.name != holding for kind in plan)):
+        at = draw(st.integers(0, len(plan)))
+        plan[at:at] = [definition.kinds[holding]] * times
     if answers and all(kind.hidden for kind in plan):
         plan.append(draw(st.sampled_from([kind for kind in kinds if not kind.hidden])))
     return plan
@@ -354,7 +368,7 @@ def _times(draw: DrawFn, definition: Definition, count: int) -> list[int]:
 
 
 def _delta_event(definition: Definition, item: dict[str, Any], time: int) -> Event:
-    return _event(definition, "delta", {"items": [item], "time": time})
+    return event_of(definition, "delta", {"items": [item], "time": time})
 
 
 def _stop_event(draw: DrawFn, definition: Definition, seen: set[str], time: int) -> Event:
@@ -362,7 +376,7 @@ def _stop_event(draw: DrawFn, definition: Definition, seen: set[str], time: int)
     counts = st.none() | st.integers(0, 300) | st.integers(0, 2**70)
     usage = {name: draw(counts) for name in definition.usage.counts}
     reason = draw(st.sampled_from(list(_reasons(definition, seen))))
-    return _event(definition, "stop", {"items": [], "usage": usage, "finish_reason": reason, "time": time})
+    return event_of(definition, "stop", {"items": [], "usage": usage, "finish_reason": reason, "time": time})
 
 
 def _reasons(definition: Definition, seen: set[str]) -> Iterable[str]:
@@ -370,19 +384,6 @@ def _reasons(definition: Definition, seen: set[str]) -> Iterable[str]:
         says = definition.finish_reasons.get(name)
         if says is None or ((says.needs is None or says.needs in seen) and says.denies not in seen):
             yield name
-
-
-def _event(definition: Definition, event_type: str, values: dict[str, Any]) -> Event:
-    """An event with every field of the definition; what `values` does not hold is null."""
-    event: Event = {}
-    for entry in definition.event.field:
-        if entry.holds == "constant":
-            event[entry.name] = entry.value
-        elif entry.holds == "event_type":
-            event[entry.name] = event_type
-        else:
-            event[entry.name] = values.get(entry.holds)
-    return event
 
 
 def _message_of(drawn: _Drawn) -> UniMessage:

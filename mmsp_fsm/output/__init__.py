@@ -1,1 +1,1 @@
-"""Reports as people and programs read them: text and JSON."""
+"""Reports as people and programs read them: a module each for text, JSON, JSON lines, SARIF, JUnit and GitHub."""

@@ -9,8 +9,10 @@ from typing import Any, TextIO
 from attrs import asdict
 
 from mmsp_fsm.diagnostics import Diagnostic, StreamReport
+from mmsp_fsm.output.formats import OutputOptions
+from mmsp_fsm.output.statistics import statistics_object
 from mmsp_fsm.output.visible import is_hidden
-from mmsp_fsm.runs import Summary, Unreadable
+from mmsp_fsm.runs import Statistics, Summary, Unreadable
 
 VERSION = 1
 """Of the document's shape; it changes when a field does."""
@@ -62,9 +64,9 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
 class JsonDocument:
     """Writes the document: each stream as soon as it is known, what could not be read and the totals at the end."""
 
-    def __init__(self, out: TextIO, *, ascii_only: bool = False) -> None:
+    def __init__(self, out: TextIO, options: OutputOptions) -> None:
         self._out = out
-        self._ascii_only = ascii_only
+        self._ascii_only = options.ascii_only
         self._unreadable: list[dict[str, str]] = []
         self._streams = 0
 
@@ -81,10 +83,13 @@ class JsonDocument:
         self._out.write(self._text(stream_object(one)))
         self._streams += 1
 
-    def end(self, summary: Summary) -> None:
+    def end(self, summary: Summary, statistics: Statistics | None = None) -> None:
         """Write the rest."""
         unreadable, totals = self._text(self._unreadable), self._text(asdict(summary))
-        self._out.write(f'],\n "unreadable": {unreadable},\n "summary": {totals}}}\n')
+        self._out.write(f'],\n "unreadable": {unreadable},\n "summary": {totals}')
+        if statistics is not None:
+            self._out.write(f',\n "statistics": {self._text(statistics_object(statistics))}')
+        self._out.write("}\n")
 
     def _text(self, value: Any) -> str:
         return json_text(value, ascii_only=self._ascii_only)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.jsonvalues import show, whole_characters
 from mmsp_fsm.output.text import Renderer
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.signs import Hole, ItemView
+from mmsp_fsm.steps import Step
 from mmsp_fsm.streambuilder import Move
 
 GUTTER = "  > "

@@ -7,15 +7,17 @@ raw, and none is taken for markup.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
+from mmsp_fsm.output.formats import OutputOptions
+from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.visible import clip, visible, width
 from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Summary, Unreadable
+from mmsp_fsm.runs import Statistics, Summary, Unreadable
+from mmsp_fsm.steps import Step
 
 STYLES = {
     "error": "1;31",
@@ -35,22 +37,13 @@ LONGEST_NAME = 120
 
 
 class TextRun:
-    """Prints a run: each stream as soon as it is known on `out`, what could not be read by `complain`, the totals last.
-
-    `quiet` leaves out all but diagnostics.
+    """Prints a run: each stream as soon as it is known, what could not be read on standard error, and the totals and
+    the statistics last. `quiet` leaves out all but diagnostics, and statistics that were asked for.
     """
 
-    def __init__(
-        self,
-        out: TextIO,
-        complain: Callable[[str], None],
-        *,
-        color: bool = False,
-        ascii_only: bool = False,
-        quiet: bool = False,
-    ) -> None:
-        self._out, self._complain, self._quiet = out, complain, quiet
-        self._renderer = Renderer(color=color, ascii_only=ascii_only)
+    def __init__(self, out: TextIO, options: OutputOptions) -> None:
+        self._out, self._options = out, options
+        self._renderer = Renderer(color=options.color, ascii_only=options.ascii_only)
 
     def begin(self) -> None:
         """Nothing stands before the first stream."""
@@ -58,19 +51,21 @@ class TextRun:
     def add(self, one: StreamReport | Unreadable) -> None:
         """Print one stream, or why a source could not be read."""
         if isinstance(one, Unreadable):
-            self._complain(self._renderer.unreadable(one))
+            self._options.complain(self._renderer.unreadable(one))
             return
         for line in self._renderer.stream(one):
             self._out.write(line + "\n")
-        if not self._quiet:
+        if not self._options.quiet:
             self._out.write(self._renderer.verdict(one) + "\n")
             if one.diagnostics:
                 self._out.write("\n")
 
-    def end(self, summary: Summary) -> None:
-        """Print the totals."""
-        if not self._quiet:
+    def end(self, summary: Summary, statistics: Statistics | None = None) -> None:
+        """Print the totals, and the statistics if there are any."""
+        if not self._options.quiet:
             self._out.write(self._renderer.summary(summary) + "\n")
+        if statistics is not None:
+            print_statistics(statistics, self._out, self._options)
 
 
 class Renderer:
@@ -85,7 +80,7 @@ class Renderer:
     def stream(self, report: StreamReport) -> Iterator[str]:
         """The lines of one stream's diagnostics, each with a blank line behind."""
         for diagnostic in report.diagnostics:
-            yield from self.diagnostic(diagnostic, report.source)
+            yield from self.diagnostic(diagnostic, report.source, report.stream)
             yield ""
         errors = report.errors - sum(one.severity == "error" for one in report.diagnostics)
         warnings = report.warnings - sum(one.severity == "warning" for one in report.diagnostics)
@@ -94,7 +89,7 @@ class Renderer:
             yield f"... and {' and '.join(left)} more of this stream"
             yield ""
 
-    def diagnostic(self, one: Diagnostic, source: str | None) -> Iterator[str]:
+    def diagnostic(self, one: Diagnostic, source: str | None, stream: str | int | None = None) -> Iterator[str]:
         """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
         yield self.styled(one.severity, f"{one.severity}[{one.code}]") + self.styled(
             "bold", f": {self._visible(one.message)}"
@@ -102,7 +97,7 @@ class Renderer:
         parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
         gutter = max(len(_label(part)) for part in parts)
         pad = " " * gutter
-        yield f"{pad}{self._gutter('-->')} {self._place(one, source)}"
+        yield f"{pad}{self._gutter('-->')} {self._place(one, source, stream)}"
         for related in one.related:
             yield from self._record(related, gutter, "-", "related", self._visible(related.message))
         yield from self._record(one, gutter, "^", one.severity, "")
@@ -112,6 +107,7 @@ class Renderer:
     def verdict(self, report: StreamReport) -> str:
         """One line that says what a stream comes to."""
         name = f"{self._visible(report.source or 'the stream')}: "
+        name += f"stream {self._clipped(str(report.stream))}: " if report.stream is not None else ""
         records = f"{report.outcome} after {_count(report.events, 'event')} in {_count(report.groups, 'closed group')}"
         if report.outcome == "failed" and report.error is not None:
             records += f" with {self._clipped(str(report.error.get('type')))}"
@@ -162,12 +158,13 @@ class Renderer:
         severity = self.styled(one.severity, f"{one.severity}[{one.code}]")
         return f"{' ' * 17}{severity} {self._visible(one.message)}"
 
-    def _place(self, one: Diagnostic, source: str | None) -> str:
+    def _place(self, one: Diagnostic, source: str | None, stream: str | int | None) -> str:
         parts = [self._visible(source)] if source is not None else []
         if one.line is not None:
             parts.append(str(one.line))
         where = ":".join(parts)
-        event = f"event {one.event}" + (f", {self._clipped(one.pointer)}" if one.pointer else "")
+        event = f"stream {self._clipped(str(stream))}, " if stream is not None else ""
+        event += f"event {one.event}" + (f", {self._clipped(one.pointer)}" if one.pointer else "")
         return f"{where} ({event})" if where else event
 
     def _record(self, part: Diagnostic | Related, gutter: int, mark: str, style: str, message: str) -> Iterator[str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from attrs import evolve, frozen
 
-WHITE = b" \t\r\n"
-"""JSON's white space, and no more: a form feed or a NUL is content."""
+from mmsp_fsm.jsonvalues import WHITE
 
 # All that stands before the next bracket, or comma, that is in no string. Possessive, for there is nothing to go back
 # for: a string of a million escapes would otherwise cost a backtracking point each.

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from attrs import define, field, frozen
 
+from mmsp_fsm.jsonvalues import WHITE
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.arrays import WHITE, elements
+from mmsp_fsm.recordings.arrays import elements
+
+MOST = 1024
+"""Records in one batch, at most, where they are not all there already."""
 
 SHOWN = 256
 """Bytes that are kept of a record that is too long to read, to show what it was."""
@@ -35,6 +39,23 @@ class Record:
     line: int
     fault: str | None = None
 
+    def __len__(self) -> int:
+        return 1
+
+
+@define
+class Batch:
+    """Records that can be read, many at once, and their 1-based lines.
+
+    A record may have its line end behind it; one of white space alone is a blank line, and none.
+    """
+
+    records: list[bytes]
+    lines: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
 
 class Framing(Protocol):
     """What the readers have in common."""
@@ -42,11 +63,38 @@ class Framing(Protocol):
     line: int
     """The 1-based line at which the next record would begin."""
 
-    def feed(self, chunk: bytes) -> Iterator[Record]:
-        """The records that `chunk` completes."""
+    def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
+        """The records that `chunk` completes: batches, and between them those that cannot be read."""
 
-    def close(self) -> Iterator[Record]:
+    def close(self) -> Iterator[Batch | Record]:
         """Nothing more comes: what the last bytes make."""
+
+
+def one_by_one(found: Iterable[Batch | Record]) -> Iterator[Record]:
+    """The records of batches as they are, without blank lines and line ends; and those between that cannot be read."""
+    for one in found:
+        if isinstance(one, Record):
+            yield one
+            continue
+        for data, line in zip(one.records, one.lines, strict=True):
+            if data.strip(WHITE):
+                yield Record(data.removesuffix(b"\n").removesuffix(b"\r"), line)
+
+
+def batched(records: Iterable[Record]) -> Iterator[Batch | Record]:
+    """Records one by one, as batches and those that cannot be read."""
+    batch, lines = [], []
+    for record in records:
+        if record.fault is None:
+            batch.append(record.data)
+            lines.append(record.line)
+        if batch and (record.fault is not None or len(batch) == MOST):
+            yield Batch(batch, lines)
+            batch, lines = [], []
+        if record.fault is not None:
+            yield record
+    if batch:
+        yield Batch(batch, lines)
 
 
 def _too_long(limits: Limits) -> str:
@@ -59,11 +107,16 @@ class _Partial:
 
     limit: int
     size: int = 0
-    _held: bytearray = field(factory=bytearray)
+    _held: bytes | bytearray = b""
 
     def hold(self, piece: bytes) -> None:
         """Add what came of the line."""
         self.size += len(piece)
+        if not self._held and self.size <= self.limit:
+            self._held = piece  # most lines are cut once, and need not be copied for it
+            return
+        if isinstance(self._held, bytes):
+            self._held = bytearray(self._held)
         if self.size <= self.limit:
             self._held += piece
         else:
@@ -75,9 +128,12 @@ class _Partial:
         """The line, now that `rest` has completed it, and its size in bytes."""
         if not self.size:
             return rest, len(rest)
-        self.hold(rest)
-        line, size = bytes(self._held), self.size
-        self._held, self.size = bytearray(), 0
+        if self.size + len(rest) <= self.limit and isinstance(self._held, bytes):
+            line, size = self._held + rest, self.size + len(rest)
+        else:
+            self.hold(rest)
+            line, size = bytes(self._held), self.size
+        self._held, self.size = b"", 0
         return line, size
 
 
@@ -90,30 +146,45 @@ class JsonLines:
     _partial: _Partial = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._partial = _Partial(self.limits.record_bytes + 1)  # one more for the CR that may be dropped
+        self._partial = _Partial(self.limits.record_bytes + 2)  # two more for the line end, which does not count
 
-    def feed(self, chunk: bytes) -> Iterator[Record]:
-        """The records that `chunk` completes."""
-        lines = chunk.split(b"\n")
-        last = lines.pop()
-        for line in lines:
-            yield from self._end_line(line)
-        self._partial.hold(last)
+    def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
+        """The lines that `chunk` completes, with their line ends."""
+        # Far faster than to split, which does not look for a byte by `memchr`.
+        return self.feed_lines(io.BytesIO(chunk).readlines(), len(chunk))
 
-    def close(self) -> Iterator[Record]:
+    def feed_lines(self, lines: list[bytes], longest: int) -> Iterator[Batch | Record]:
+        """The same, where lines are cut already, none longer than `longest`; the last may be a part of one."""
+        if lines and not lines[-1].endswith(b"\n"):
+            last = lines.pop()
+            if not lines:
+                self._partial.hold(last)
+                return
+            yield from self._take(lines, longest)
+            self._partial.hold(last)
+        elif lines:
+            yield from self._take(lines, longest)
+
+    def close(self) -> Iterator[Batch | Record]:
         """The last line, if no line end follows it."""
         if self._partial.size:
-            yield from self._end_line(b"")
+            yield from self._take([b""], 0)
 
-    def _end_line(self, rest: bytes) -> Iterator[Record]:
-        line, size = self._partial.take(rest)
-        number, self.line = self.line, self.line + 1
-        if line.endswith(b"\r") and size == len(line):
-            line, size = line[:-1], size - 1
-        if size > self.limits.record_bytes:
-            yield Record(line[:SHOWN], number, _too_long(self.limits))
-        elif line.strip(WHITE):
-            yield Record(line, number)
+    def _take(self, lines: list[bytes], longest: int) -> Iterator[Batch | Record]:
+        """Lines, the first of which goes on where the last chunk ended."""
+        lines[0], size = self._partial.take(lines[0])
+        first, self.line = self.line, self.line + len(lines)
+        limit = self.limits.record_bytes
+        if size <= limit and longest <= limit:
+            yield Batch(lines, range(first, self.line))
+            return
+        ended = len(lines[0]) == size  # else it is cut, and its end is not there to be looked at
+        bare = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
+        sizes = [len(bare[0]) if ended else size, *map(len, bare[1:])]
+        yield from batched(
+            Record(line[:SHOWN], number, _too_long(self.limits)) if length > limit else Record(line, number)
+            for number, (line, length) in enumerate(zip(bare, sizes, strict=True), first)
+        )
 
 
 _SSE_LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -144,8 +215,15 @@ class ServerSentEvents:
     def __attrs_post_init__(self) -> None:
         self._partial = _Partial(self.limits.record_bytes + len(_PREFIX))
 
-    def feed(self, chunk: bytes) -> Iterator[Record]:
+    def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
         """The records that `chunk` completes."""
+        return batched(self._feed(chunk))
+
+    def close(self) -> Iterator[Batch | Record]:
+        """The last block, if no blank line follows it; a done marker that was cut carries nothing either."""
+        return batched(self._close())
+
+    def _feed(self, chunk: bytes) -> Iterator[Record]:
         if self._cr_ended and chunk:
             chunk = chunk.removeprefix(b"\n")  # the second half of a CRLF
             self._cr_ended = False
@@ -156,8 +234,7 @@ class ServerSentEvents:
         self._cr_ended = self._cr_ended or chunk.endswith(b"\r")
         self._partial.hold(chunk[start:])
 
-    def close(self) -> Iterator[Record]:
-        """The last block, if no blank line follows it; a done marker that was cut carries nothing either."""
+    def _close(self) -> Iterator[Record]:
         if self._partial.size:
             yield from self._end_line(b"")
         if self._data is not None and self._size == len(self._data):
@@ -222,13 +299,16 @@ class JsonArray:
     line: int = 1
     _held: io.BytesIO = field(factory=io.BytesIO)
 
-    def feed(self, chunk: bytes) -> Iterator[Record]:
+    def feed(self, chunk: bytes) -> Iterator[Batch | Record]:
         """Nothing yet: an array's elements are given at its end."""
         self._held.write(chunk)
         return iter(())
 
-    def close(self) -> Iterator[Record]:
+    def close(self) -> Iterator[Batch | Record]:
         """The elements, and one record for each thing that keeps the whole from being an array."""
+        return batched(self._elements())
+
+    def _elements(self) -> Iterator[Record]:
         text = self._held.getvalue()
         self._held = io.BytesIO()
         at = 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, BinaryIO
+
+from mmsp_fsm.recordings.compression import Unpacked, inner_suffix
 
 PEEK = 1 << 16
 """Bytes of a file that are looked at."""
@@ -19,10 +21,15 @@ _DECODER = json.JSONDecoder()
 
 def holds_events(path: str) -> bool:
     """Whether a file in a folder is a recording, sound or broken. Raises OSError where it cannot be read."""
-    if not path.lower().endswith(".json"):
+    if inner_suffix(path) != ".json":
         return True
     with open(path, "rb") as file:
-        head = file.read(PEEK)
+        return is_recording(file)
+
+
+def is_recording(file: BinaryIO) -> bool:
+    """Whether a file that holds JSON is a recording. Raises OSError where it cannot be read."""
+    head = Unpacked(file).read(PEEK)
     # So that UTF-16 shows the ASCII in it. Reading the file will say that it should be UTF-8.
     text = head.decode("utf-8", "replace").replace("\0", "").lstrip("\ufeff\ufffd")
     return _shows_events(text.lstrip().removeprefix("["))

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from attrs import evolve, field, frozen
-
-from mmsp_fsm.checker import Step, StreamChecker
+from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.recordings.compression import Unpacked
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
-from mmsp_fsm.recordings.framing import Framing, JsonArray, JsonLines, Record, ServerSentEvents
-from mmsp_fsm.recordings.sources import Source, why
-from mmsp_fsm.runs import Unreadable
-
-CHUNK = 1 << 18
-"""Bytes asked for at once: enough that the cost of a call vanishes, little beside any record limit."""
+from mmsp_fsm.recordings.framing import (
+    Batch,
+    Framing,
+    JsonArray,
+    JsonLines,
+    Record,
+    ServerSentEvents,
+    batched,
+    one_by_one,
+)
+from mmsp_fsm.recordings.raw import CHUNK
+from mmsp_fsm.recordings.tears import torn_end
+from mmsp_fsm.steps import Step
 
 
 class Recording:
     """One recording being read: an iterator of its records, and what only its end can tell.
 
     `format` overrides what the content tells; `suffix` settles a tie. Raises OSError where the file cannot be read,
-    TypeError where it gives anything but bytes.
+    TypeError where it gives anything but bytes. A byte order mark is dropped where the recording `begins` with `file`.
     """
 
     def __init__(
@@ -36,9 +41,11 @@ class Recording:
         *,
         suffix: str = "",
         format: Format | None = None,
+        begins: bool = True,
     ) -> None:
-        self._file = file
-        self._ended = False
+        self._file = Unpacked(file)
+        self._begins = begins
+        self._nesting = limits.nesting
         self._head, self.format = self._read_head(suffix, format)
         self._marker = definition.recording.done_marker.encode()
         self._framing: Framing = self._make_framing(limits)
@@ -49,16 +56,42 @@ class Recording:
         return self._framing.line
 
     @property
+    def is_lines(self) -> bool:
+        """Whether it is JSON lines, as they stand in the file."""
+        return self.format == "jsonl" and self._file.is_plain
+
+    @property
+    def has_marker(self) -> bool:
+        """Whether recordings of this format end with a done marker."""
+        return isinstance(self._framing, ServerSentEvents)
+
+    @property
     def marker_missing(self) -> bool:
         """Whether this is a recording that ends with a done marker, and none came."""
-        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen
+        return isinstance(self._framing, ServerSentEvents) and not self._framing.marker_seen and self.fault is None
+
+    @property
+    def fault(self) -> str | None:
+        """Why the recording could not be read to its end, once that is known: its archive is torn or corrupt."""
+        return self._file.fault
 
     def __iter__(self) -> Iterator[Record]:
+        return one_by_one(self.batches())
+
+    def batches(self) -> Iterator[Batch | Record]:
+        """The records as they come, many at once; and between them those that cannot be read."""
         head, self._head = self._head, b""
         yield from self._framing.feed(head)
-        while chunk := self._read():
+        memory = self._file.in_memory
+        if memory is not None and isinstance(self._framing, JsonLines):
+            while lines := memory.readlines(CHUNK):  # what is in memory need not be copied to be cut
+                yield from self._framing.feed_lines(lines, max(CHUNK, len(lines[-1])))
+        while chunk := self._file.read1(CHUNK):
             yield from self._framing.feed(chunk)
-        yield from self._framing.close()
+        if self.fault is None:
+            yield from self._framing.close()
+        else:
+            yield from batched(torn_end(self._framing, self.fault, self._nesting))
 
     def _make_framing(self, limits: Limits) -> Framing:
         if self.format == "jsonl":
@@ -72,34 +105,12 @@ class Recording:
         teller = Teller(suffix)
         head = bytearray()
         told: Format | None = None
-        while told is None and (chunk := self._read()):
+        while told is None and (chunk := self._file.read1(CHUNK)):
             head += chunk
             told = teller.look(head)
             if format is not None and len(head) >= len(BOM):
                 break
-        return bytes(head.removeprefix(BOM)), format or told or teller.settle(head)
-
-    def _read(self) -> bytes:
-        """The next bytes; none at the end, after which the file is not asked again (a terminal would wait)."""
-        if self._ended:
-            return b""
-        chunk: object = getattr(self._file, "read1", self._file.read)(CHUNK)
-        if isinstance(chunk, bytes) and not chunk and not _waits(self._file):
-            chunk = self._file.read(1)  # `read1` says the same of the end and of nothing yet
-        if chunk is None:
-            raise BlockingIOError("the file has nothing to read at the moment; give one that waits")
-        if not isinstance(chunk, (bytes, bytearray, memoryview)):
-            raise TypeError(f"a file opened in binary mode is due; this one gave {type(chunk).__name__}")
-        self._ended = not chunk
-        return bytes(chunk)
-
-
-def _waits(file: BinaryIO) -> bool:
-    """Whether reading from `file` waits until there is something to read, or the end."""
-    try:
-        return os.get_blocking(file.fileno())
-    except (AttributeError, OSError, TypeError, ValueError):  # no descriptor, or none that this platform can ask
-        return True
+        return bytes(head.removeprefix(BOM) if self._begins else head), format or told or teller.settle(head)
 
 
 def feed_recording(
@@ -110,10 +121,24 @@ def feed_recording(
     format: Format | None = None,
 ) -> StreamReport:
     """Feed a recording to `checker`, and give its report."""
-    recording = Recording(file, checker.definition, checker.limits, suffix=suffix, format=format)
-    for record in recording:
-        feed(checker, record)
+    return feed_all(checker, Recording(file, checker.definition, checker.limits, suffix=suffix, format=format))
+
+
+def feed_all(checker: StreamChecker, recording: Recording) -> StreamReport:
+    """Feed all records of a recording, and give the report."""
+    for one in recording.batches():
+        at = 0
+        while at < len(one):
+            at = feed_from(checker, one, at)
     return finish(checker, recording)
+
+
+def feed_from(checker: StreamChecker, found: Batch | Record, at: int) -> int:
+    """Feed records from the index `at` on; gives the index behind the last, or behind the one that ended the stream."""
+    if isinstance(found, Batch):
+        return checker.feed_records(found.records, found.lines, at)
+    feed(checker, found)
+    return 1
 
 
 def feed(checker: StreamChecker, record: Record) -> Step:
@@ -130,44 +155,3 @@ def finish(checker: StreamChecker, recording: Recording) -> StreamReport:
         message = f"the recording does not end with {marker}"
         checker.note(checker.definition.check.done_marker_missing, message, line=recording.line)
     return checker.close(line=recording.line)
-
-
-@frozen
-class CheckOptions:
-    """How the recordings of a run are checked. A plain value, so that it can be sent to other processes.
-
-    `rules` holds the codes to report (None: those that are on by default); `format` overrides what the content tells;
-    `keep_message` tells whether reports carry the message.
-    """
-
-    rules: frozenset[str] | None = None
-    limits: Limits = field(factory=Limits)
-    format: Format | None = None
-    keep_message: bool = False
-
-    def checker(self) -> StreamChecker:
-        """A checker of one more stream."""
-        return StreamChecker(rules=self.rules, limits=self.limits, keep_message=self.keep_message)
-
-
-def check_source(source: Source, options: CheckOptions) -> Iterator[StreamReport | Unreadable]:
-    """Check the streams of a source: a report each, as soon as it is known; last, why it could not be read on."""
-    try:
-        with source.open() as file:
-            report = feed_recording(options.checker(), file, suffix=source.suffix, format=options.format)
-            yield evolve(report, source=source.name)
-    except OSError as error:
-        yield Unreadable(source.name, why(error))
-
-
-def walk_source(source: Source, options: CheckOptions) -> Iterator[tuple[Record, Step] | StreamReport | Unreadable]:
-    """Each record of a source with the step that it made, and the report; last, why it could not be read on."""
-    checker = options.checker()
-    try:
-        with source.open() as file:
-            recording = Recording(file, checker.definition, checker.limits, suffix=source.suffix, format=options.format)
-            for record in recording:
-                yield record, feed(checker, record)
-            yield evolve(finish(checker, recording), source=source.name)
-    except OSError as error:
-        yield Unreadable(source.name, why(error))

@@ -11,15 +11,19 @@ import sys
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from attrs import frozen
 
+from mmsp_fsm.recordings.addresses import is_address, open_address, path_of
+from mmsp_fsm.recordings.compression import inner_suffix
 from mmsp_fsm.recordings.peeking import holds_events
 from mmsp_fsm.runs import Unreadable
 
 SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
-"""What a recording inside a folder is told by. A file that is named itself may have any suffix."""
+"""What a recording inside a folder is told by, that of a compressed one before `.gz` and the like. A file that is named
+itself may have any suffix.
+"""
 
 STDIN = "<stdin>"
 """How standard input is named in reports."""
@@ -29,20 +33,74 @@ _ANY_FOLDERS = "**"
 
 
 @frozen
+class Part:
+    """The bytes of a file from one offset up to another; `last` if that is the file's end."""
+
+    start: int
+    end: int
+    last: bool
+
+
+@frozen
 class Source:
-    """Something to read a recording from. `name` is shown to people; `suffix` settles a tie between formats."""
+    """Something to read a recording from. `name` is shown to people; `suffix` settles a tie between formats.
+
+    It is the file at `path` (or a part of it), else what is at `address` (`s3://...`), else standard input.
+    """
 
     name: str
     path: Path | None = None
+    address: str | None = None
+    part: Part | None = None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input, which only this process has."""
+        return self.path is None and self.address is None
 
     @property
     def suffix(self) -> str:
-        """The file's suffix in lower case, with its dot; "" for standard input."""
-        return self.path.suffix.lower() if self.path is not None else ""
+        """The suffix of what the file holds, in lower case with its dot (`.jsonl` of `a.jsonl.gz`); "" for standard
+        input.
+        """
+        if self.address is not None:
+            return inner_suffix(path_of(self.address))
+        return inner_suffix(self.path) if self.path is not None else ""
 
     def open(self) -> BinaryIO:
         """Open it for reading bytes; closing that leaves the process its standard input. Raises OSError."""
-        return self.path.open("rb") if self.path is not None else _open_stdin()
+        if self.address is not None:
+            return open_address(self.address)
+        if self.path is None:
+            return _open_stdin()
+        file = self.path.open("rb")
+        return file if self.part is None else cast(BinaryIO, PartReader(file, self.part))
+
+
+class PartReader(io.RawIOBase):
+    """The bytes of a part of a file, closed with it."""
+
+    def __init__(self, file: BinaryIO, part: Part) -> None:
+        self._file = file
+        self._left = part.end - part.start
+        file.seek(part.start)
+
+    def read1(self, size: int = -1) -> bytes:
+        """The next bytes, `size` at most; none at the part's end."""
+        chunk = self._file.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(chunk)
+        return chunk
+
+    read = read1
+
+    def fileno(self) -> int:
+        """The file's."""
+        return self._file.fileno()
+
+    def close(self) -> None:
+        """Close the file, too."""
+        self._file.close()
+        super().close()
 
 
 def _open_stdin() -> BinaryIO:
@@ -67,7 +125,8 @@ def _stdin_is_closed() -> bool:
 def find_sources(arguments: Iterable[str | PathLike[str]]) -> Iterator[Source | Unreadable]:
     """The sources that `arguments` stand for, in their order; what cannot be read is said, and the rest goes on.
 
-    An argument is `-` (standard input), a file, a folder or, where nothing has that name, a glob. A folder is searched
+    An argument is `-` (standard input), a file, a folder or, where nothing has that name, a glob; or the address of one
+    of these elsewhere, such as `s3://bucket/folder`. A folder is searched
     for recordings, in all folders below. Names that begin with a dot are passed over there, and a link to a folder is
     not followed, for it may lead in circles.
     """
@@ -87,7 +146,9 @@ def _find(name: str) -> Iterator[Source | Unreadable]:
     try:
         mode = os.stat(name).st_mode
     except OSError as error:
-        if glob.has_magic(name) and not os.path.lexists(name):
+        if is_address(name):
+            yield from _find_elsewhere(name)
+        elif glob.has_magic(name) and not os.path.lexists(name):
             yield from _match(name, error)
         else:
             yield _unreadable(name, error)
@@ -95,6 +156,13 @@ def _find(name: str) -> Iterator[Source | Unreadable]:
         yield Unreadable(name, "no path can hold such a character")
     else:
         yield from _take(name, mode)
+
+
+def _find_elsewhere(address: str) -> Iterator[Source | Unreadable]:
+    from mmsp_fsm.recordings.remote import Problem, find_addresses
+
+    for one in find_addresses(address, SUFFIXES):
+        yield Unreadable(one.address, one.message) if isinstance(one, Problem) else Source(one, address=one)
 
 
 def _take(name: str, mode: int) -> Iterator[Source | Unreadable]:
@@ -149,7 +217,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _take_inside(path: str) -> Iterator[Source | Unreadable]:
     """A file in a folder, if it is a recording. Pipes and devices are none there: they would be waited for."""
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if inner_suffix(path) not in SUFFIXES:
         return
     try:
         if stat.S_ISREG(os.stat(path).st_mode) and holds_events(path):
@@ -227,4 +295,4 @@ def _unreadable(name: str, error: OSError) -> Unreadable:
 
 def why(error: OSError) -> str:
     """A short sentence for an OSError, without the path that the report names anyway."""
-    return (error.strerror or str(error)).lower()
+    return error.strerror.lower() if error.strerror else str(error)

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pygraphviz import AGraph
-
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.loading import load
-from mmsp_fsm.reference.diagram import group_diagram, stream_diagram
+from mmsp_fsm.reference.colours import LIGHT
+from mmsp_fsm.reference.diagrams import diagrams
+from mmsp_fsm.reference.dot import dot
+from mmsp_fsm.reference.drawing import draw, no_address
 from mmsp_fsm.reference.ebnf import ebnf_source
 from mmsp_fsm.reference.model_source import model_source
 
@@ -32,15 +33,8 @@ def generated(definition: Definition, root: Path) -> Iterator[tuple[Path, str]]:
     grammar = root / "grammar" / "mmsp.ebnf"
     yield grammar, ebnf_source(grammar.read_text(encoding="utf-8"), definition)
     yield root / "mmsp_fsm" / "model.py", model_source(definition)
-    for name, graph in diagrams(definition):
-        yield root / "diagrams" / f"{name}.dot", graph.to_string().rstrip() + "\n"
-
-
-def diagrams(definition: Definition) -> Iterator[tuple[str, AGraph]]:
-    """Each diagram, by its file name without suffix."""
-    yield "stream", stream_diagram(definition)
-    for kind in definition.kinds.values():
-        yield f"group-{kind.name}", group_diagram(definition, kind)
+    for picture in diagrams(definition):
+        yield root / "diagrams" / f"{picture.name}.dot", dot(picture, LIGHT, no_address)
 
 
 def stale(definition: Definition, root: Path) -> Iterator[str]:
@@ -65,8 +59,8 @@ def write(definition: Definition, root: Path) -> None:
             path.unlink()
     for path, due in generated(definition, root):
         path.write_text(due, encoding="utf-8")
-    for name, graph in diagrams(definition):
-        graph.draw(str(root / "diagrams" / f"{name}.svg"), format="svg", prog="dot")
+    for picture in diagrams(definition):
+        (root / "diagrams" / f"{picture.name}.svg").write_bytes(draw(picture, "svg"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

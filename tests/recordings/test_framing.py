@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.framing import SHOWN, JsonArray, JsonLines, ServerSentEvents
+from mmsp_fsm.recordings.framing import SHOWN, JsonArray, JsonLines, ServerSentEvents, one_by_one
 
 MARKER = b"[DONE]"
 A, B, C = b'{"a":1}', b'{"b":2}', b'{"c":3}'
@@ -41,8 +41,8 @@ def chunks(data, cuts):
 def read_chunks(kind, pieces, limit=None):
     """The records, the line after them, and whether a done marker came."""
     reader = framing(kind, limit)
-    records = [record for piece in pieces for record in reader.feed(piece)]
-    records += reader.close()
+    records = [record for piece in pieces for record in one_by_one(reader.feed(piece))]
+    records += one_by_one(reader.close())
     return records, reader.line, getattr(reader, "marker_seen", None)
 
 
@@ -547,10 +547,10 @@ def test_memory_is_bounded_by_the_limit_and_by_what_came(kind, limit):
     reader, piece = framing(kind, limit), b"x" * 4096
     count = (24 << 20) // len(piece) if limit < 1 << 30 else 1024
     tracemalloc.start()
-    records = list(reader.feed(b"data: "))
+    records = list(one_by_one(reader.feed(b"data: ")))
     for _ in range(count):
-        records += reader.feed(piece)
-    records += reader.feed(b"\n\n")
+        records += one_by_one(reader.feed(piece))
+    records += one_by_one(reader.feed(b"\n\n"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(records) == 1
@@ -562,9 +562,9 @@ def test_memory_is_bounded_by_the_limit_and_by_what_came(kind, limit):
 def test_a_line_that_comes_in_small_pieces_takes_no_more_memory_than_one_that_comes_whole(kind):
     reader = framing(kind)
     tracemalloc.start()
-    assert list(reader.feed(b"data: ")) == []
+    assert list(one_by_one(reader.feed(b"data: "))) == []
     for _ in range(20_000):
-        assert list(reader.feed(b"xyz")) == []
+        assert list(one_by_one(reader.feed(b"xyz"))) == []
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 18
@@ -574,10 +574,10 @@ def test_a_block_of_many_empty_lines_takes_no_more_memory_than_its_bytes():
     reader = framing("sse")
     tracemalloc.start()
     for _ in range(10):
-        assert list(reader.feed(b"data:\n" * 4000)) == []
+        assert list(one_by_one(reader.feed(b"data:\n" * 4000))) == []
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert list(reader.feed(b"\n")) == []
+    assert list(one_by_one(reader.feed(b"\n"))) == []
     assert peak < 1 << 18
 
 
@@ -585,7 +585,7 @@ def test_blank_lines_are_not_kept():
     reader = framing("jsonl")
     tracemalloc.start()
     for _ in range(20_000):
-        assert list(reader.feed(b"\n")) == []
+        assert list(one_by_one(reader.feed(b"\n"))) == []
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert reader.line == 20_001

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import mmsp_fsm
 from mmsp_fsm import Limits
-from mmsp_fsm.checker import Step
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.loading import default
 from mmsp_fsm.recordings import CheckOptions, Source, check_source, detect, walk_source
@@ -20,6 +19,7 @@ from mmsp_fsm.recordings.formats import BOM, HEAD
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording
 from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.steps import Step
 from tests.streams import HI, error, stop, t, t_done
 
 STREAM = [*HI, stop()]

@@ -269,6 +269,7 @@ RECORDINGS = {
     "nothing": b"",
     "white space": b" \n",
     "a BOM": b"\xef\xbb\xbf",
+    "a torn archive, which may have held one": b"\x1f\x8b\x08\x00\x00",
 }
 
 
@@ -291,7 +292,7 @@ OTHERS = {
     "an empty object": b"{}",
     "scalars": b"1 null",
     "text": b"once upon a time",
-    "binary data": b"\x1f\x8b\x08\x00\x00",
+    "binary data": b"\x89PNG\r\n\x1a\n",
     "many numbers": b"[" + b"0," * 40_000 + b"0]",
 }
 

@@ -1,0 +1,95 @@
+"""Which cells of the machine the streams of a test run walked: what was tested of the protocol, and what was not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from attrs import define, field
+
+from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.definition import Definition
+from mmsp_fsm.embed import asserting
+from mmsp_fsm.loading import default
+from mmsp_fsm.steps import Step
+
+
+@define
+class Coverage:
+    """The cells walked (state and symbol) and the rules reported, each with how often."""
+
+    cells: Counter[tuple[str, str]] = field(factory=Counter)
+    rules: Counter[str] = field(factory=Counter)
+    streams: int = 0
+    definition: Definition = field(factory=default)
+    _before: type[StreamChecker] = StreamChecker
+
+    def begin(self) -> None:
+        """From now on, what checks the streams of tests counts here."""
+        self._before = asserting.checker_class
+        asserting.checker_class = _counting(self)
+
+    def end(self) -> None:
+        """Count no more."""
+        asserting.checker_class = self._before
+
+    def take(self, step: Step) -> None:
+        """Count what one record did."""
+        for move in step.moves:
+            if move.outcome is not None:
+                self.cells[move.before, move.symbol] += 1
+        for diagnostic in step.diagnostics:
+            self.rules[diagnostic.code] += 1
+
+    def dump(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        cells = [[*cell, count] for cell, count in self.cells.items()]
+        return {"streams": self.streams, "cells": cells, "rules": dict(self.rules)}
+
+    def load(self, dumped: dict[str, Any] | None) -> None:
+        """Add what `dump` gave in another process; None where that was not to be had."""
+        if dumped is not None:
+            self.streams += dumped["streams"]
+            for state, symbol, count in dumped["cells"]:
+                self.cells[state, symbol] += count
+            self.rules.update(dumped["rules"])
+
+    def lines(self) -> list[str]:
+        """The summary: how many transitions were walked, which were not, and which rules were reported.
+
+        What is taken as legal after a record that could not be read is no transition of the protocol.
+        """
+        states, cells = self.definition.states, self.definition.cells
+        told = [key for key in cells if states[key[0]].role != "unsure" and key[1] != "end"]
+        legal = [key for key in told if cells[key].legal]
+        walked = [key for key in legal if self.cells[key]]
+        streams = f"{self.streams} stream" + ("" if self.streams == 1 else "s")
+        lines = [f"{streams}; {len(walked)} of {len(legal)} transitions walked"]
+        for state in states:
+            missing = [symbol for at, symbol in legal if at == state and not self.cells[at, symbol]]
+            if missing:
+                lines.append(f"  not in {state}: {', '.join(missing)}")
+        if self.rules:
+            lines.append("rules reported: " + ", ".join(f"{code} ({self.rules[code]})" for code in sorted(self.rules)))
+        return lines
+
+
+def _counting(coverage: Coverage) -> type[StreamChecker]:
+    """A checker that counts in `coverage` what it does."""
+
+    class CountingChecker(StreamChecker):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            super().__init__(*args, **more)
+            coverage.streams += 1
+
+        def feed(self, event: object, *, line: int | None = None) -> Step:
+            return self._counted(super().feed(event, line=line))
+
+        def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
+            return self._counted(super().feed_record(data, line=line))
+
+        def _counted(self, step: Step) -> Step:
+            coverage.take(step)
+            return step
+
+    return CountingChecker
