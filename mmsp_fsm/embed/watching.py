@@ -110,5 +110,8 @@ class Watch:
         report = checker.close()
         if end.legal or end.rules[0] not in checker.rules:
             return report
-        kept = tuple(one for one in report.diagnostics if one.event < report.events or one.code not in end.rules)
-        return evolve(report, errors=report.errors - 1, diagnostics=kept)
+        code = end.rules[0]
+        kept = tuple(one for one in report.diagnostics if one.event < report.events or one.code != code)
+        counts = {rule: count - (rule == code) for rule, count in report.counts.items()}
+        counts = {rule: count for rule, count in counts.items() if count}
+        return evolve(report, errors=report.errors - 1, diagnostics=kept, counts=counts)
