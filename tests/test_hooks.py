@@ -65,6 +65,8 @@ def test_the_action_checks(environment, tmp_path, paths, options, status):
                           env={**environment, "PATHS": paths, "OPTIONS": options}, capture_output=True)  # fmt: skip
     assert done.returncode == status, done.stderr
     assert not (tmp_path / "run").exists()
+    if status == 1:
+        assert b"::error file=" in done.stdout
 
 
 def test_the_action_writes_no_input_into_a_script():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from mmsp_fsm.probing.catalogue import Case
     from mmsp_fsm.probing.probe import Target
     from mmsp_fsm.probing.results import Result
+
+    Fails = Callable[[Result], bool]
 
 STATUSES = """\b
 Exit status:
@@ -76,15 +79,18 @@ def probe(url: str, output: str, **options: Any) -> int:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     target = _target(url, options)
+    fails = partial(_fails, require_all=options["require_all"], warnings_fail=options["fail_on"] == "warning")
     try:
         library()
         if target.save is not None:
             target.save.mkdir(parents=True, exist_ok=True)
-        results = _run(target, chosen, output, verbose=options["verbose"])
+        results = _run(target, chosen, output, fails, verbose=options["verbose"])
     except (RequestError, UnreachableError) as error:
         complain(renderer_for(sys.stderr).complaint(f"{shown_url(url)}: {error}"))
         return UNREADABLE
-    return _status(results, options["require_all"], options["fail_on"])
+    if any(one.outcome == "error" for one in results):
+        return UNREADABLE
+    return VIOLATING if any(map(fails, results)) else CONFORMING
 
 
 def _target(url: str, options: dict[str, Any]) -> Target:
@@ -102,9 +108,12 @@ def _target(url: str, options: dict[str, Any]) -> Target:
     )
 
 
-def _run(target: Target, cases: Iterable[Case], output: str, *, verbose: bool) -> list[Result]:
-    """Run the cases and print what came of them. Raises RequestError and UnreachableError."""
-    from mmsp_fsm.output.probe import TextResults, json_document, junit_document
+def _run(target: Target, cases: Iterable[Case], output: str, fails: Fails, *, verbose: bool) -> list[Result]:
+    """Run the cases and print what came of them; `fails` tells which fail the run.
+
+    Raises RequestError and UnreachableError.
+    """
+    from mmsp_fsm.output.probe import JsonResults, JUnitResults, TextResults
     from mmsp_fsm.probing.client import shown_url
     from mmsp_fsm.probing.keeping import hiding
     from mmsp_fsm.probing.running import run
@@ -113,30 +122,22 @@ def _run(target: Target, cases: Iterable[Case], output: str, *, verbose: bool) -
     ascii_only = not says_unicode(out)
     hide: Callable[[str], str] = hiding(target.key)
     url = shown_url(target.url)
+    printer: JsonResults | JUnitResults | TextResults
+    if output == "json":
+        printer = JsonResults(out, url, target.model, hide, ascii_only=ascii_only)
+    elif output == "junit":
+        printer = JUnitResults(out, url, hide, fails, ascii_only=ascii_only)
+    else:
+        printer = TextResults(out, renderer_for(out), hide, verbose=verbose, ascii_only=ascii_only)
     results = []
-    text = TextResults(out, renderer_for(out), hide, verbose=verbose, ascii_only=ascii_only)
     for one in run(target, cases):
         results.append(one)
-        if output not in ("json", "junit"):
-            text.add(one)
-    if output == "json":
-        out.write(hide(json_document(url, target.model, results, ascii_only=ascii_only)) + "\n")
-    elif output == "junit":
-        encoding = "us-ascii" if ascii_only else "utf-8"
-        document = hide(junit_document(url, results))
-        if ascii_only:
-            document = document.encode("ascii", "xmlcharrefreplace").decode("ascii")
-        out.write(f'<?xml version="1.0" encoding="{encoding}"?>\n{document}\n')
-    else:
-        text.end(results)
+        printer.add(one)
+    printer.end()
     return results
 
 
-def _status(results: list[Result], require_all: bool, fail_on: str) -> int:
-    if any(one.outcome == "error" for one in results):
-        return UNREADABLE
-    for one in results:
-        due = one.case.severity == "error" or fail_on == "warning"
-        if due and (one.outcome == "failed" or (require_all and one.outcome == "not shown")):
-            return VIOLATING
-    return CONFORMING
+def _fails(one: Result, *, require_all: bool, warnings_fail: bool) -> bool:
+    """Whether a result fails the run."""
+    due = one.case.severity == "error" or warnings_fail
+    return due and (one.outcome == "failed" or (require_all and one.outcome == "not shown"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from mmsp_fsm.output.json import json_text, stream_object
+from mmsp_fsm.output.junit import SUITE, Element, JUnitSuite
 from mmsp_fsm.output.text import COLUMNS, Renderer
 from mmsp_fsm.output.visible import visible
 from mmsp_fsm.probing.results import OUTCOMES, Result
@@ -20,9 +19,7 @@ VERSION = 1
 SHOWN = 3
 """Diagnostics of a stream that are printed below its case."""
 
-_TEXT_LIMIT = 2000
 _STYLES = {"passed": "good", "failed": "error", "not shown": "gutter", "error": "error"}
-_BLANK = re.compile(r"\s+")
 
 
 def totals(results: Sequence[Result]) -> dict[str, int]:
@@ -47,9 +44,11 @@ class TextResults:
     ) -> None:
         self._out, self._renderer, self._hide = out, renderer, hide
         self._verbose, self._ascii_only = verbose, ascii_only
+        self._results: list[Result] = []
 
     def add(self, one: Result) -> None:
         """Print one result; one that failed with what is demanded and why, and the stream's diagnostics."""
+        self._results.append(one)
         advice = one.outcome == "failed" and one.case.severity == "warning"
         style, word = ("warning", "advice") if advice else (_STYLES[one.outcome], one.outcome)
         case = one.case
@@ -68,9 +67,9 @@ class TextResults:
             self._line("")
         self._out.flush()
 
-    def end(self, results: Sequence[Result]) -> None:
+    def end(self) -> None:
         """Print the totals."""
-        counted = totals(results)
+        counted = totals(self._results)
         parts = [f"{counted['passed']} passed", f"{counted['failed']} failed", f"{counted['not_shown']} not shown"]
         if counted["error"]:
             parts.append(f"{counted['error']} could not be asked")
@@ -106,48 +105,60 @@ def result_object(one: Result) -> dict[str, Any]:
     }
 
 
-def json_document(url: str, model: str, results: Sequence[Result], *, ascii_only: bool = False) -> str:
+class JsonResults:
     """All results as one JSON document."""
-    document = {
-        "version": VERSION,
-        "url": url,
-        "model": model,
-        "results": [result_object(one) for one in results],
-        "summary": totals(results),
-    }
-    return json_text(document, ascii_only=ascii_only, indent=1)
+
+    def __init__(
+        self, out: TextIO, url: str, model: str, hide: Callable[[str], str], *, ascii_only: bool = False
+    ) -> None:
+        self._out, self._hide, self._ascii_only = out, hide, ascii_only
+        self._head = {"version": VERSION, "url": url, "model": model}
+        self._results: list[Result] = []
+
+    def add(self, one: Result) -> None:
+        """Take one result."""
+        self._results.append(one)
+
+    def end(self) -> None:
+        """Write the document."""
+        results = [result_object(one) for one in self._results]
+        document = {**self._head, "results": results, "summary": totals(self._results)}
+        self._out.write(self._hide(json_text(document, ascii_only=self._ascii_only, indent=1)) + "\n")
 
 
-def junit_document(url: str, results: Sequence[Result]) -> str:
-    """All results as JUnit XML: what failed against a demand is a failure, what is not shown is skipped."""
-    counted = totals(results)
-    numbers = {
-        "tests": str(counted["cases"]),
-        "failures": str(counted["failed"]),
-        "errors": str(counted["error"]),
-        "skipped": str(counted["not_shown"]),
-        "time": f"{sum(one.seconds for one in results):.3f}",
-    }
-    suite = ET.Element("testsuite", {"name": f"mmsp-fsm probe {_xml(url)}", **numbers})
-    for one in results:
-        name = f"{one.case.code} {one.case.name}"
-        case = ET.SubElement(suite, "testcase", classname="mmsp-fsm.probe", name=name, time=f"{one.seconds:.3f}")
-        says = _xml(one.judgement.says)
-        if one.outcome == "failed" and one.case.severity == "error":
-            found = ET.SubElement(case, "failure", type=one.case.code, message=says)
-            found.text = f"{one.case.demands}\n{one.case.why}"
-        elif one.outcome == "error":
-            ET.SubElement(case, "error", type=one.case.code, message=says)
-        elif one.outcome == "not shown":
-            ET.SubElement(case, "skipped", message=f"not shown: {says}")
-        else:
-            ET.SubElement(case, "system-out").text = ("advice: " if one.outcome == "failed" else "") + says
-    root = ET.Element("testsuites", numbers)
-    root.append(suite)
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=False)
+class JUnitResults:
+    """The results as one suite: a failure where `fails` says so, and what is else not shown is skipped."""
 
+    def __init__(
+        self,
+        out: TextIO,
+        url: str,
+        hide: Callable[[str], str],
+        fails: Callable[[Result], bool],
+        *,
+        ascii_only: bool = False,
+    ) -> None:
+        self._hide, self._fails = hide, fails
+        self._suite = JUnitSuite(out, f"{SUITE} probe {hide(url)}", ascii_only=ascii_only)
 
-def _xml(text: str) -> str:
-    """`text` without what XML 1.0 cannot hold in any way (2.2): what is not plainly visible becomes an escape."""
-    return visible(_BLANK.sub(" ", text)[:_TEXT_LIMIT])
+    def add(self, one: Result) -> None:
+        """Take one result."""
+        self._suite.case(f"{one.case.code} {one.case.name}", f"{SUITE}.probe", [self._element(one)], one.seconds)
+
+    def end(self) -> None:
+        """Write the document."""
+        self._suite.write()
+
+    def _element(self, one: Result) -> Element:
+        says = self._hide(one.judgement.says)
+        case = one.case
+        if one.outcome == "not shown":
+            says = f"not shown: {says}"
+        if self._fails(one):
+            text = f"{says}\ndemands: {case.demands}\nshown by: {case.shown_by}\nwhy: {case.why}"
+            return Element("failure", text, {"type": f"{case.code} {case.name}", "message": says})
+        if one.outcome == "error":
+            return Element("error", says, {"type": "unreadable", "message": says})
+        if one.outcome == "not shown":
+            return Element("skipped", f"shown by: {case.shown_by}", {"message": says})
+        return Element("system-out", f"advice: {says}" if one.outcome == "failed" else says)

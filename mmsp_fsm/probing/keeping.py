@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
-from xml.sax.saxutils import escape, quoteattr
 
 SHORTEST_KEY = 6
 """Characters below which a key is no secret, but a word such as EMPTY, and stands in honest text."""
@@ -50,9 +49,9 @@ def secret(key: str | None) -> bytes | None:
 
 
 def hiding(key: str | None) -> Callable[[str], str]:
-    """A function that takes the key out of a text, as it stands and as JSON, XML or an escape would write it."""
+    """A function that takes the key out of a text, as it stands and as JSON writes it."""
     if secret(key) is None or key is None:
         return lambda text: text
-    forms = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1], escape(key), quoteattr(key)[1:-1]}
+    forms = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
     pattern = re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
     return lambda text: pattern.sub("[key]", text)

@@ -5,10 +5,10 @@ import socket
 import subprocess
 import sys
 import threading
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from mmsp_fsm.cli import main
 from mmsp_fsm.loading import default
@@ -23,6 +23,7 @@ from tests.streams import delta, error, stop, t, t_done, th, th_done, without
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
 ROOT = Path(__file__).parent.parent.parent
+SCHEMA = etree.XMLSchema(file=str(ROOT / "tests/data/schemas/junit-10.xsd"))
 
 
 @pytest.fixture(autouse=True)
@@ -443,7 +444,7 @@ def test_the_key_is_neither_printed_nor_kept(probe, tmp_path, how):
     assert all(KEY.encode() not in path.read_bytes() for path in kept)
     assert not any(one in out + err for one in "\x1b\x00")
     if "junit" in how:
-        ET.fromstring(out)
+        junit_suite(out)
 
 
 def test_what_is_kept_is_what_came(probe, tmp_path):
@@ -466,16 +467,40 @@ def test_a_key_is_found_wherever_it_is_cut(tmp_path, cut):
     assert keeper.found
 
 
+def junit_suite(out):
+    """The suite of a document that is valid against the schema that Jenkins publishes."""
+    root = etree.fromstring(out.encode())
+    SCHEMA.assertValid(root)
+    (suite,) = root
+    assert len(suite) == int(suite.get("tests"))
+    return suite
+
+
 def test_junit(probe):
     with serving(type("Broken", (Right,), {"done": b""})()) as url:
         status, out, _ = probe(url, "--format", "junit", "--case", "P1", "--timeout", "2")
-    suite = ET.fromstring(out).find("testsuite")
+    suite = junit_suite(out)
     assert status == 1
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "10", "failures": "1", "errors": "0", "skipped": "2",
     }  # fmt: skip
     (failure,) = suite.iter("failure")
-    assert (failure.get("type"), failure.get("message")) == ("P107", "no [DONE] came")
+    assert (failure.get("type"), failure.get("message")) == ("P107 done-marker", "no [DONE] came")
+
+
+@pytest.mark.parametrize(("server", "options", "failures", "status"), [
+    (Right, [], [], 0),
+    (Right, ["--require-all"], ["P109 held-back", "P110 keep-alive"], 1),
+    (type("NoCache", (Right,), {"stream_headers": headers(Cache_Control=None)}), [], [], 0),
+    (type("NoCache", (Right,), {"stream_headers": headers(Cache_Control=None)}), ["--fail-on", "warning"],
+     ["P501 cache-control"], 1),
+])  # fmt: skip
+def test_junit_fails_what_the_exit_status_fails(probe, server, options, failures, status):
+    with serving(server()) as url:
+        got, out, _ = probe(url, "--format", "junit", "--case", "P1", "--case", "P501", "--timeout", "2", *options)
+    suite = junit_suite(out)
+    assert [one.get("type") for one in suite.iter("failure")] == failures
+    assert got == status
 
 
 def test_text_shows_the_diagnostics_of_a_stream(probe):
