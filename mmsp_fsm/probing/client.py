@@ -35,6 +35,9 @@ EXTRA = "http"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FIELD_VALUE = re.compile(r"[\t -~]*")
 
+STEADY = 1 << 16
+"""Bytes that count as progress where no line ends: a long event comes slowly, but not byte by byte."""
+
 Stage = Literal["connect", "answer", "body", "time"]
 Result = TypeVar("Result")
 
@@ -67,8 +70,8 @@ class Request:
 
 @frozen
 class Patience:
-    """How long a server is waited for, in seconds: `silence` for the headers and between two reads of the body,
-    `total` for the whole answer (None: as long as something comes).
+    """How long a server is waited for, in seconds: `silence` for the headers, and in the body until a line ends or
+    `STEADY` bytes have come, so that a byte now and then keeps nobody; `total` for the whole answer (None: no end).
     """
 
     silence: float = 60.0
@@ -86,7 +89,8 @@ class Answer:
     def __init__(self, request: Request, patience: Patience) -> None:
         self._patience = patience
         self.silence = patience.silence
-        """Seconds of silence that the next read waits; it may be changed."""
+        """Seconds that are waited for the next line's end; it may be changed."""
+        self._waited, self._dripped = 0.0, 0  # seconds and bytes since a line ended
         self._began = time.monotonic()
         self._runner = asyncio.Runner()
         try:
@@ -108,7 +112,13 @@ class Answer:
 
     def read1(self, _: int = -1) -> bytes:
         """The bytes that come next, as soon as any have come; none at the end of the body."""
-        return self._runner.run(self._within(_next(self._chunks)))
+        began = time.monotonic()  # what the reader does in between is no silence of the server
+        chunk = self._runner.run(self._within(_next(self._chunks)))
+        self._waited += time.monotonic() - began
+        self._dripped += len(chunk)
+        if self._dripped >= STEADY or b"\n" in chunk or b"\r" in chunk:
+            self._waited, self._dripped = 0.0, 0
+        return chunk
 
     read = read1
 
@@ -126,8 +136,9 @@ class Answer:
 
     async def _within(self, work: Coroutine[Any, Any, Result]) -> Result:
         """`work`, given up when patience ends."""
-        wait, total = self.silence, self._patience.total
-        over = f"nothing came for {wait:g} s"
+        total = self._patience.total
+        wait = self.silence - self._waited
+        over = f"no line came to its end for {self.silence:g} s" if self._dripped else f"nothing came for {wait:g} s"
         if total is not None and (left := self._began + total - time.monotonic()) <= wait:
             wait, over = left, f"the answer had not ended after {total:g} s"
         if wait <= 0:  # or what has arrived already would be read for as long as more of it arrives

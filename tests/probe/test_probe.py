@@ -374,7 +374,35 @@ def byte_by_byte(self, wire, events):
     wire.end()
 
 
+def drips_in_the_body(self, wire, events):
+    self.begin(wire)
+    wire.body(self.block(events[0]))
+    while not wire.left(0.1):
+        wire.body(b"x")
+
+
+def cut_in_the_middle(self, wire, events):
+    self.begin(wire)
+    wire.body(self.block(events[0]) + self.block(events[1])[:50])
+
+
+def crashes_in_the_middle(self, wire, events):
+    cut_in_the_middle(self, wire, events)
+    wire.left(0.2)
+    wire.reset()
+
+
+def cut_within_a_character(self, wire, events):
+    self.begin(wire)
+    wire.body(self.block(events[0]) + b"data: \xf0\x9f")
+    wire.body(b"")
+
+
 @pytest.mark.parametrize(("stream", "outcome", "says"), [
+    (drips_in_the_body, "failed", "the answer had not ended after 1 s"),
+    (cut_in_the_middle, "failed", "the connection was cut within the body"),
+    (crashes_in_the_middle, "failed", "the connection was cut within the body"),
+    (cut_within_a_character, "failed", "neither a stop event nor an error"),
     (endless, "failed", "the answer had not ended after 1 s"),
     (drips, "not shown", "the answer had not ended after 1 s"),
     (silent, "failed", "the answer had not ended after 1 s"),
@@ -387,6 +415,76 @@ def test_every_wait_ends(probe, stream, outcome, says):
         (result,) = json.loads(out)["results"]
     assert (result["outcome"], says in result["message"]) == (outcome, True), result["message"]
     assert result["seconds"] < 30  # an endless stream was once read to the limit of its size
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_borders_of_chunks_change_nothing(outcomes, size):
+    """Within characters, line ends, blocks and the marker."""
+
+    class Cut(Right):
+        def stream(self, wire, events):
+            self.begin(wire)
+            body = b"".join(map(self.block, events)) + self.done
+            for at in range(0, len(body), size):
+                wire.body(body[at : at + size])
+            wire.end()
+
+    chosen = [
+        word for case in ("P104", "P105", "P106", "P107", "P108", "P201", "P202", "P403") for word in ("--case", case)
+    ]
+    status, found, _ = outcomes(Cut(), *chosen, "--timeout", "20")
+    assert (status, set(found.values())) == (0, {"passed"})
+
+
+def test_an_event_of_64_mib(outcomes):
+    class Long(Right):
+        pause = 0.0
+
+        def text(self, text):
+            whole = "x" * (63 << 20)
+            return [t(whole), t_done(whole), stop()]
+
+    status, found, _ = outcomes(Long(), "--case", "P104", "--case", "P105", "--timeout", "60")
+    assert (status, set(found.values())) == (0, {"passed"})
+
+
+def test_no_event_is_held_back(probe):
+    """The server sends nothing more until the client has left, which it does at the first event."""
+
+    class Waits(Right):
+        left = False
+
+        def stream(self, wire, events):
+            if self.left:
+                return Server.stream(self, wire, events)
+            self.begin(wire)
+            wire.body(self.block(events[0]))
+            self.left = wire.left(30)
+            return None
+
+    with serving(server := Waits()) as url:
+        status, out, _ = probe(url, "--case", "client-leaves", "--timeout", "20", "--format", "json")
+    assert (status, server.left) == (0, True)
+    assert [one["outcome"] for one in json.loads(out)["results"]] == ["passed"]
+    assert json.loads(out)["results"][0]["seconds"] < 5
+
+
+@pytest.mark.parametrize(("answer", "says"), [
+    (lambda wire: (wire.head(200, "OK", Content_Type="text/html", Content_Length=15), wire.raw(b"<html></html>\r\n")),
+     {"P101": "passed", "P102": "failed", "P104": "failed", "P105": "not shown", "P106": "failed"}),
+    (lambda wire: (wire.head(**{**Server.stream_headers, "Content_Encoding": "gzip"}, Transfer_Encoding="chunked"),
+                   wire.body(b"\x1f\x8b\x08"), wire.end()),
+     {"P101": "passed", "P102": "passed", "P103": "failed", "P105": "not shown", "P106": "not shown"}),
+    (lambda wire: wire.head(307, "x", Location="http://other/", Content_Length=0),
+     {"P101": "failed", "P105": "not shown", "P301": "failed"}),
+    (lambda wire: wire.raw(b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 50000 + b"\r\n"),
+     {"P101": "failed", "P105": "not shown"}),
+    (lambda wire: wire.raw(b"SSH-2.0-x\r\n\r\n"), {"P101": "failed", "P105": "not shown"}),
+])  # fmt: skip
+def test_what_is_no_server_of_mmsp(outcomes, answer, says):
+    _, found, out = outcomes(Answers(answer))
+    assert {code: found[code] for code in says} == says, out
+    assert "passed" not in {found[code] for code in ("P105", "P201", "P202", "P401", "P402", "P403")}
 
 
 def test_a_server_that_is_not_there(probe):
