@@ -87,6 +87,10 @@ def _counting(coverage: Coverage) -> type[StreamChecker]:
     class CountingChecker(StreamChecker):
         _counting = False
 
+        def takes(self, event: object) -> bool:  # noqa: ARG002
+            """Nothing without a step, which is counted."""
+            return False
+
         def feed(self, event: object, *, line: int | None = None) -> Step:
             return self._counted(lambda: super(CountingChecker, self).feed(event, line=line))
 
