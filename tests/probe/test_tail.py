@@ -349,6 +349,7 @@ def page(wire):
      "it leads to http://other/v1/stream, and a redirect is not followed"),
     (Answers(lambda wire: wire.head(204, "x")), 2, "the server answered 204 No Content"),
     (answering(b"\x1f\x8b\x08", Content_Encoding="gzip"), 2, "sends the stream as 'gzip'"),
+    (answering(b"<html>", Content_Type="Text/HTML; charset=utf-8"), 2, "the server sends a web page, and no stream"),
     (answering(sse(*HELLO)[:-14]), 0, ""),
     (Answers(keeps_open), 0, ""),
     (answering(b""), 1, ""),
