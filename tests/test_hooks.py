@@ -69,6 +69,34 @@ def test_the_action_checks(environment, tmp_path, paths, options, status):
         assert b"::error file=" in done.stdout
 
 
+@bash
+@pytest.mark.parametrize("name", ["python", "python3"])
+def test_the_action_installs_into_an_environment_of_its_own(tmp_path, name):
+    """With a Python that only notes what it is asked, under whichever name there is one."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("mkdir", "cp"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    stub = tools / name
+    stub.write_text(
+        f'#!/bin/sh\necho "$@" >> "{tmp_path}/asked"\n'
+        'if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; fi\n'
+    )
+    stub.chmod(0o755)
+    temporary = tmp_path / "run ner"
+    temporary.mkdir()
+    surroundings = {"PATH": str(tools), "RUNNER_TEMP": str(temporary), "GITHUB_ACTION_PATH": "/the action",
+                    "GITHUB_PATH": str(tmp_path / "path")}  # fmt: skip
+    done = subprocess.run([shutil.which("bash"), "--noprofile", "--norc", "-eo", "pipefail", "-c", INSTALL], check=False,
+                          env=surroundings, capture_output=True)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[0] == f"-m venv {temporary}/mmsp-fsm"
+    assert asked[1].startswith("-m pip install ")
+    assert asked[1].endswith(" /the action")
+    assert (tmp_path / "path").read_text() == f"{temporary}/mmsp-fsm/bin\n"
+
+
 def test_the_action_writes_no_input_into_a_script():
     assert "${{" not in INSTALL + CHECK
     assert "$GITHUB_ACTION_PATH" in INSTALL
