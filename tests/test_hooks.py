@@ -44,6 +44,9 @@ def test_the_hook_takes_recordings_alone():
     assert HOOK["language"] == "python"
 
 
+BASH = (shutil.which("bash") or "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
+"""As GitHub starts the shell of a step."""
+
 bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 
 
@@ -61,8 +64,8 @@ bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 ])  # fmt: skip
 def test_the_action_checks(environment, tmp_path, paths, options, status):
     shutil.copy(GOOD, tmp_path / "a b.jsonl")
-    done = subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", CHECK], cwd=tmp_path, check=False,
-                          env={**environment, "PATHS": paths, "OPTIONS": options}, capture_output=True)  # fmt: skip
+    surroundings = {**environment, "PATHS": paths, "OPTIONS": options}
+    done = subprocess.run([*BASH, CHECK], cwd=tmp_path, env=surroundings, capture_output=True, check=False)
     assert done.returncode == status, done.stderr
     assert not (tmp_path / "run").exists()
     if status == 1:
@@ -87,8 +90,7 @@ def test_the_action_installs_into_an_environment_of_its_own(tmp_path, name):
     temporary.mkdir()
     surroundings = {"PATH": str(tools), "RUNNER_TEMP": str(temporary), "GITHUB_ACTION_PATH": "/the action",
                     "GITHUB_PATH": str(tmp_path / "path")}  # fmt: skip
-    done = subprocess.run([shutil.which("bash"), "--noprofile", "--norc", "-eo", "pipefail", "-c", INSTALL], check=False,
-                          env=surroundings, capture_output=True)  # fmt: skip
+    done = subprocess.run([*BASH, INSTALL], env=surroundings, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked[0] == f"-m venv {temporary}/mmsp-fsm"
