@@ -42,13 +42,18 @@ def _result(probe: Probe) -> Judgement:
 
 
 def refused(
-    one: Exchange, *, statuses: tuple[int, ...] = (), by_record: bool = True, with_body: bool = True
+    one: Exchange, *, statuses: tuple[int, ...] = (), by_record: bool = False, with_body: bool = True
 ) -> Judgement:
-    """Whether a request was refused as it should be; `statuses` are those that may be, where not any 4xx."""
+    """Whether a request was refused as it should be; `statuses` are those that may be, where not any 4xx.
+
+    `by_record` tells that a stream of an error record alone refuses it as well.
+    """
     if one.status is None:
         return failed(f"no answer came: {one.fault}")
-    if one.status == 200 and by_record and one.report is not None and one.report.error is not None:
-        return passed("an error record refuses it")
+    if one.status == 200 and one.report is not None and one.report.error is not None and one.report.events == 1:
+        if by_record:
+            return passed("an error record refuses it")
+        return failed("an error record refuses it, with status 200: whose fault it is, no status says")
     if one.status < 300:
         return failed(f"it is served: status {one.status}", one.report if one.report and one.report.errors else None)
     if not 400 <= one.status < 500:
@@ -65,12 +70,16 @@ def refused(
     return passed(one.answered)
 
 
+@judges("P301")
+def _unknown_model(probe: Probe) -> Judgement:
+    return refused(probe.exchange("unknown-model"), by_record=True)
+
+
 def _refusal(code: str, name: str) -> None:
     JUDGES[code] = lambda probe: refused(probe.exchange(name))
 
 
 for _code, _name in {
-    "P301": "unknown-model",
     "P302": "body-not-json",
     "P303": "body-not-an-object",
     "P304": "model-absent",
@@ -84,19 +93,19 @@ for _code, _name in {
 def _key_missing(probe: Probe) -> Judgement:
     if not probe.target.key:
         return not_shown("no key was given")
-    return refused(probe.exchange("key-missing"), statuses=(401, 403), by_record=False)
+    return refused(probe.exchange("key-missing"), statuses=(401, 403))
 
 
 @judges("P308")
 def _key_wrong(probe: Probe) -> Judgement:
     if not probe.target.key:
         return not_shown("no key was given")
-    return refused(probe.exchange("key-wrong"), statuses=(401, 403), by_record=False)
+    return refused(probe.exchange("key-wrong"), statuses=(401, 403))
 
 
 @judges("P309")
 def _method(probe: Probe) -> Judgement:
-    return refused(probe.exchange("wrong-method"), by_record=False, with_body=False)
+    return refused(probe.exchange("wrong-method"), with_body=False)
 
 
 @judges("P310")
@@ -132,6 +141,7 @@ def _leave(probe: Probe) -> Judgement:
 def _parallel(probe: Probe) -> Judgement:
     found = probe.parallel()
     words = [probe.word(number) for number in range(len(found))]
+    silent: Judgement | None = None
     for number, one in enumerate(found):
         if one.status is None:
             return failed(f"{one.name}: no answer came: {one.fault}")
@@ -142,9 +152,13 @@ def _parallel(probe: Probe) -> Judgement:
         strange = [word for word in words if word != words[number] and word in text_of(one)]
         if strange:
             return failed(f"{one.name} was to say {words[number]}, and says {strange[0]}, another stream's word")
-    for one in found:
         if (unsound := sound(one)) is not None:
-            return not_shown(f"{one.name}: {unsound.says}")
+            silent = silent or not_shown(f"{one.name}: {unsound.says}")
+        elif words[number] not in text_of(one):
+            says = f"{one.name} does not say {words[number]} as it was to: whose content it holds cannot be told"
+            silent = silent or not_shown(says)
+    if silent is not None:
+        return silent
     spans = sorted((one.signs.first or 0.0, one.signs.last) for one in found)
     overlapping = any(later[0] < earlier[1] for earlier, later in pairwise(spans))
     if not overlapping:

@@ -71,14 +71,23 @@ def nothing_in(report: StreamReport) -> Judgement | None:
     if report.groups:
         return None
     if report.error is not None:
-        said = ": ".join(str(report.error[name]) for name in ("type", "message") if name in report.error)
-        return not_shown(f"no content came: the stream ended with {said[:200]}")
+        return not_shown(f"no content came: the stream ended with {_said(report)}")
     return not_shown("no content came")
 
 
 def sound(one: Exchange) -> Judgement | None:
-    """That a stream is not one with content, from beginning to end; None where it is."""
-    return no_stream(one) or grammar(one) or (nothing_in(one.report) if one.report is not None else None)
+    """That a stream is not one with content, from beginning to its stop; None where it is."""
+    if (unsound := no_stream(one) or grammar(one)) is not None or one.report is None:
+        return unsound
+    if one.report.groups and one.report.error is not None:
+        return not_shown(f"the stream ended with {_said(one.report)}")
+    return nothing_in(one.report)
+
+
+def _said(report: StreamReport) -> str:
+    """What the error says that ended a stream."""
+    error = report.error or {}
+    return ": ".join(str(error[name]) for name in default().error.fields if name in error)[:200]
 
 
 def text_of(one: Exchange) -> str:

@@ -300,7 +300,7 @@ def test_a_silence_without_keep_alive():
 
 @pytest.mark.parametrize(("signs", "events", "comments", "outcome"), [
     (5, 5, 0, "not shown"), (15, 40, 2, "passed"), (18, 18, 0, "not shown"), (21, 21, 0, "failed"),
-    (21, 40, 1, "failed"), (14, 20, 1, "passed"),
+    (21, 40, 1, "failed"), (14, 20, 1, "passed"), (18, 18, 1, "not shown"), (17.98, 18, 3, "not shown"),
 ])  # fmt: skip
 def test_keep_alive_is_told_from_silences(signs, events, comments, outcome):
     from mmsp_fsm.diagnostics import StreamReport
@@ -344,6 +344,31 @@ def test_what_did_not_come_is_not_shown(outcomes):
     status, found, _ = outcomes(Right(), key=None)
     assert (status, found["P101"]) == (1, "failed")
     assert {found[code] for code in ("P102", "P104", "P105", "P106", "P107", "P108", "P201", "P401", "P403")} == {"not shown"}  # fmt: skip
+
+
+def failing_midway(self, text):
+    return [*Server.text(self, text)[:-1], error()]
+
+
+def without_its_words(self, text):
+    return Server.text(self, text if "amber" not in text and "birch" not in text else "I would rather not")
+
+
+@pytest.mark.parametrize(("methods", "cases"), [
+    ({"text": failing_midway}, {"P105": "passed", "P106": "passed", "P202": "not shown", "P401": "not shown",
+                                "P402": "not shown"}),
+    ({"call": lambda self, tool: [*Server.call(self, tool)[:-1], error()]}, {"P201": "not shown", "P202": "not shown"}),
+    ({"text": text_of(lambda events: events[:-1])}, {"P106": "failed", "P107": "not shown"}),
+    ({"text": without_its_words}, {"P105": "passed", "P401": "passed", "P402": "not shown"}),
+    # A model that is not there was served, and only then refused.
+    ({"refusal": refusing(such_model=None), "text": failing_midway}, {"P301": "failed"}),
+    ({"refusal": refusing(such_model=None), "text": lambda self, text: [error()]}, {"P301": "passed"}),
+    ({"refusal": refusing(no_object=None, such_model=None), "events": lambda self, body: [error()]},
+     {"P301": "passed", "P303": "failed"}),
+])  # fmt: skip
+def test_what_was_half_seen_is_not_passed(outcomes, methods, cases):
+    _, found, out = outcomes(type("Half", (Right,), methods)())
+    assert {code: found[code] for code in cases} == cases, out
 
 
 def test_nothing_is_passed_by_a_server_that_says_nothing(outcomes):
