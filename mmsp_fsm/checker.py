@@ -73,7 +73,7 @@ class StreamChecker:
     @property
     def expected(self) -> tuple[str, ...]:
         """The symbols that may come next, without those that a guard would refuse."""
-        group = self._recogniser.open_group() or self._builder.group
+        group = self._recogniser.group.as_builder() or self._builder.group
         here = Move(Sign("end", ""), Place(self.events), self.state, self.state, group=group)
         here.pieces = len(group.pieces) if group is not None else 0
         return self._builder.expected(here)
@@ -106,7 +106,7 @@ class StreamChecker:
         builder, number = self._builder, self._builder.events
         if self._recogniser.ready and type(event) is dict:
             state = builder.state
-            if self._recogniser.take(event, number, line):
+            if self._recogniser.take_growth(event) or self._recogniser.take(event, number, line):
                 return Step(number, builder.state, (), (), (self, event, line, state))
         try:
             if isinstance(event, BaseException):

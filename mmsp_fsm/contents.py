@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -25,6 +27,33 @@ AROUND = 3
 
 JOINED: dict[str, Callable[[list[Any]], Any]] = {"text": "".join, "bytes": b"".join, "whole": JOIN["whole"]}
 """How contents join, but for halves of a surrogate pair that meet."""
+
+_ESCAPED_LETTER = re.compile(rb"\\u00[4-7]")
+
+
+def given_text(content: Any) -> str:
+    """The text of an item that stands in a dict."""
+    if type(content) is not str:
+        raise TypeError
+    return content
+
+
+def given_bytes(content: Any) -> bytes:
+    """The bytes of an item that stands in a dict, in base64 or as they are."""
+    return content if type(content) is bytes else from_base64(given_text(content))
+
+
+def given_numbers(content: Any) -> list[int | float]:
+    """A copy of the vector of an item that stands in a dict."""
+    if type(content) is not list or not _NUMBERS.issuperset(map(type, content)):
+        raise TypeError
+    if not all(map(math.isfinite, content)):  # OverflowError where an integer is beyond a double
+        raise ValueError
+    return content.copy()
+
+
+GIVEN: dict[str, Callable[[Any], Any]] = {"text": given_text, "bytes": given_bytes, "whole": given_numbers}
+"""Content that is given in a program, by how a kind's fragments join."""
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NUMBERS = {int, float}
@@ -49,18 +78,6 @@ class Contents:
 
     # ── Fragments ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def given(self, kind: Kind, content: Any) -> Any:
-        """The content of an item that stands in a dict, if its kind's done item holds what is joined."""
-        if kind.joins == "text":
-            if type(content) is not str:
-                raise TypeError
-            return content
-        if kind.joins == "bytes":
-            return content if type(content) is bytes else from_base64(_text(content))
-        if type(content) is not list or not _NUMBERS.issuperset(map(type, content)) or not all(map(_finite, content)):
-            raise TypeError
-        return content.copy()
-
     def fidelity(self, value: Any) -> dict[str, Any]:
         """A fidelity that may be carried, as a dict or as raw JSON."""
         if type(value) is msgspec.Raw:
@@ -75,6 +92,14 @@ class Contents:
         if not self._internal.isdisjoint(fidelity):
             raise ValueError
         return fidelity
+
+    @staticmethod
+    def named_once(record: bytes, key: bytes) -> None:
+        """Raises ValueError where `record` may name the raw field `key` (in its quotes) twice: what is not the last
+        one, msgspec skips, and checks nothing of it.
+        """
+        if record.count(key) != 1 or _ESCAPED_LETTER.search(record) is not None:
+            raise ValueError
 
     # ── Done items ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -95,7 +120,7 @@ class Contents:
         value = self.parsed(joined)
         if type(content) is msgspec.Raw:
             raw = bytes(content)
-            if raw == joined.encode("utf-8", "surrogatepass"):
+            if self._shallow(raw) and str(raw, "utf-8") == joined:
                 return value
             closed = self._object(raw)
         else:
@@ -134,13 +159,14 @@ class Contents:
     # ── Objects that the protocol does not look into ─────────────────────────────────────────────────────────
 
     def _object(self, raw: bytes) -> dict[str, Any]:
-        if raw.count(b"[") + raw.count(b"{") <= self._deepest:
-            try:
+        if self._shallow(raw):
+            with suppress(msgspec.DecodeError):
                 value: dict[str, Any] = _OBJECT.decode(raw)
                 return value
-            except msgspec.DecodeError:
-                pass
         return self._strict(raw)
+
+    def _shallow(self, raw: bytes) -> bool:
+        return len(raw) <= self._deepest or raw.count(b"[") + raw.count(b"{") <= self._deepest
 
     def _strict(self, raw: bytes) -> dict[str, Any]:
         decoded = decode_record(raw, self._deepest)
@@ -155,19 +181,6 @@ class Contents:
         if flaw(copy) is not None:
             raise ValueError
         return copy
-
-
-def _text(content: Any) -> str:
-    if type(content) is not str:
-        raise TypeError
-    return content
-
-
-def _finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # an integer beyond a double; whether it is too long, the machine says
-        return False
 
 
 def _identical(one: Any, other: Any) -> bool:

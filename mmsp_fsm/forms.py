@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 from mmsp_fsm.definition import Definition, Kind
 
 if TYPE_CHECKING:
-    from mmsp_fsm.structs import Structs
+    from mmsp_fsm.structs import Growth, Structs
 
 FEW = 200
 """Records that are read as dicts before structs are made, which costs as much as reading a thousand of them."""
@@ -40,14 +40,15 @@ KEPT_HEADERS = 64
 class Form:
     """How the items of one kind look as dicts.
 
-    `names` are the header's fields, and `header_of` gives their values, one as it is and several as a tuple (None where
-    there is none); `needed` are those that are never empty, `fixed` is what all headers of this kind tell, where that
-    does not depend on their values; `told_at` is the index of the one that tells a group from others. `size` counts an
-    item's fields, fidelity apart.
+    `grows_key` is the growing field's name as records write it. `names` are the header's fields, and `header_of`
+    gives their values, one as it is and several as a tuple (None where there is none); `needed` are those that are
+    never empty, `fixed` is what all headers of this kind tell, where that does not depend on their values; `told_at`
+    is the index of the one that tells a group from others. `size` counts an item's fields, fidelity apart.
     """
 
     kind: Kind
     names: tuple[str, ...]
+    grows_key: bytes
     size: int
     told_at: int | None
     header_of: Callable[[Any], Any] | None
@@ -122,10 +123,13 @@ class Forms:
     rows: dict[str, Row]
     to: dict[tuple[str, str], str]
     event: Callable[[dict[str, Any]], tuple[Any, ...]]
+    items_name: str
     constants: tuple[tuple[str, str | None], ...]
+    fidelity_key: bytes
     fields: int
     _structs: Structs | None = None
     _records: int = 0
+    _growths: dict[Form, Growth | None] = field(factory=dict)
 
     def structs_for(self, records: int) -> Structs | None:
         """The structs, once so many records are to be read that it pays to make them."""
@@ -136,6 +140,19 @@ class Forms:
 
                 self._structs = make_structs(self)
         return self._structs
+
+    def growth_for(self, form: Form) -> Growth | None:
+        """How events that are dicts grow a group of `form`, once so many groups were opened that it pays to make it;
+        None too where the machine's reader had to look at more than their types.
+        """
+        self._records += 1
+        if self._records <= FEW:
+            return None
+        if form not in self._growths:
+            from mmsp_fsm.structs import make_growth
+
+            self._growths[form] = make_growth(self, form)
+        return self._growths[form]
 
 
 def make_forms(definition: Definition) -> Forms:
@@ -149,7 +166,9 @@ def make_forms(definition: Definition) -> Forms:
         rows={state: _row(definition, state, forms) for state in definition.states},
         to={at: cell.to for at, cell in definition.cells.items()},
         event=itemgetter(*(names[holds] for holds in looked_at)),
+        items_name=names["items"],
         constants=tuple((entry.name, entry.value) for entry in definition.event.field if entry.holds == "constant"),
+        fidelity_key=b'"%s"' % definition.fidelity.key.encode(),
         fields=len(definition.event.field),
     )
 
@@ -160,6 +179,7 @@ def _form(kind: Kind) -> Form:
     return Form(
         kind=kind,
         names=names,
+        grows_key=b'"%s"' % kind.grows.encode(),
         size=2 + len(names),
         told_at=names.index(kind.told_by) if kind.told_by is not None else None,
         header_of=itemgetter(*names) if names else None,

@@ -25,7 +25,9 @@ WHITE = b" \t\r\n"
 LONGEST_INTEGER = 4300
 """Digits up to which an integer is exact: what CPython converts by default."""
 
-_BEYOND = 10**LONGEST_INTEGER
+BEYOND = 10**LONGEST_INTEGER
+"""The first integer that is not exact."""
+
 _MOST_SHARED = 1_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|([\[{])|([\]}])', re.DOTALL)
@@ -163,7 +165,7 @@ def _plain_copy(value: Any, nesting: int, depth: int, done: dict[int, tuple[Any,
         return value
     if exact is int or (isinstance(value, int) and exact is not bool):
         number = int.__int__(value)
-        return number if -_BEYOND < number < _BEYOND else math.inf if number > 0 else -math.inf
+        return number if -BEYOND < number < BEYOND else math.inf if number > 0 else -math.inf
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, float):
@@ -260,7 +262,8 @@ def difference(one: Any, other: Any) -> str | None:
 
 def _by_whole_keys(value: dict[str, Any]) -> dict[str, Any]:
     if any(_SURROGATE.search(key) for key in value):
-        return {whole_characters(key): one for key, one in value.items()}
+        whole = {whole_characters(key): one for key, one in value.items()}
+        return whole if len(whole) == len(value) else value
     return value
 
 

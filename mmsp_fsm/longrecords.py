@@ -8,6 +8,7 @@ around one long value is known. A record that is written otherwise is decoded as
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,22 +56,22 @@ def make_style(definition: Definition, kind: Kind, comma: str, colon: str) -> St
 # ── Base64 that is cut out ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def hollow_decoder(decode: Callable[[Any], Any], leads: Sequence[bytes]) -> Callable[[Any], Any]:
+def hollow_decoder(decode: Callable[[Any], Any], styles: Sequence[Style]) -> Callable[[Any], Any]:
     """Decode as `decode` does, but for the base64 of a long record, which becomes the item's `content` as it stands.
 
-    `leads` are what records with base64 begin with, up to the value. What is cut out is no more than bytes without a
-    quote: decoding the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
+    `styles` are how records with base64 are written. What is cut out is no more than bytes without a quote: decoding
+    the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
     """
-    keyed = [(lead + b'"', lead[lead.rindex(b'"', 0, lead.rindex(b'"')) : lead.rindex(b'"') + 1]) for lead in leads]
+    leads = [(lead + b'"', re.findall(rb'"\w+"(?=\s*:)', lead)) for one in styles for lead in (one.lead, one.done_lead)]
 
     def decode_hollow(record: bytes) -> Any:
         if len(record) < LONG:
             return decode(record)
         tail = record[-TAIL:]
         rest = tail[tail.find(b'"') :]
-        # Without an escape no key can be written in two ways, so that the lead's stands there once.
-        for lead, key in keyed if b"\\" not in rest else ():
-            if record.startswith(lead) and key not in rest:
+        # Without an escape no key can be written in two ways, so that each of the lead's stands there once.
+        for lead, keys in leads if b"\\" not in rest else ():
+            if record.startswith(lead) and not any(key in rest for key in keys):
                 event = decode(lead + rest)
                 event.content_items[0].content = memoryview(record)[len(lead) : len(record) - len(rest)]
                 return event
@@ -101,8 +102,8 @@ class Repeat:
         at += len(self.value)
         if not record.startswith(self.trail, at):
             return None
-        digits, _, rest = record[at + len(self.trail) :].partition(b"}")
-        if not digits.isdigit() or len(digits) > 18 or digits.startswith(b"0") or rest.strip(WHITE):
+        digits, brace, rest = record[at + len(self.trail) :].partition(b"}")
+        if not brace or not digits.isdigit() or len(digits) > 18 or digits.startswith(b"0") or rest.strip(WHITE):
             return None
         return int(digits)
 

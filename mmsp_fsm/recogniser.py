@@ -9,32 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from mmsp_fsm.builders import SIZE, ItemBuilder, Place
-from mmsp_fsm.contents import Contents
-from mmsp_fsm.forms import Form, Forms, Told, Turn
-from mmsp_fsm.jsonvalues import WHITE, Decoded, decode_record, difference, flaw, plain
-from mmsp_fsm.longrecords import Repeat, expect_repeat
-from mmsp_fsm.model import ITEM_CLASSES, DoneItem
+from mmsp_fsm.contents import GIVEN, Contents
+from mmsp_fsm.forms import Forms, Turn
+from mmsp_fsm.jsonvalues import BEYOND, WHITE, Decoded, decode_record, flaw, plain
+from mmsp_fsm.longrecords import expect_repeat
+from mmsp_fsm.opengroup import LONG, WEIGHED, Fidelity, OpenGroup
 from mmsp_fsm.signs import Sign
 from mmsp_fsm.streambuilder import StreamBuilder
 from mmsp_fsm.structs import ABSENT, Structs, Typed
 
-LONG = 1024
-"""Bytes from which a group's first record is kept: comparing a done item's record with it beats decoding both."""
-
-WEIGHED = 256
-"""Fragments after which an open group is weighed, so that what it holds stays bounded."""
-
 NO = (LookupError, TypeError, ValueError, OverflowError, RecursionError, msgspec.DecodeError)
 """What is raised where the answer is no; `NotJsonError` and msgspec's `ValidationError` are among them."""
 
-NOTHING_TOLD = Told(None, None, False)
-
-Fidelity = dict[str, Any] | None
+_STRINGS = {str}
 
 
 class Recogniser:
@@ -44,10 +35,7 @@ class Recogniser:
     `decoded` is what the record that was not taken last was decoded to, where that was done already.
     """
 
-    __slots__ = (
-        "_contents", "_fidelity", "_form", "_opened", "_pieces", "_repeat", "_size", "_told",
-        "_usable", "_values", "_weighed", "builder", "decoded", "forms", "ready",
-    )  # fmt: skip
+    __slots__ = ("_contents", "_usable", "builder", "decoded", "forms", "group", "ready")
 
     def __init__(self, forms: Forms, builder: StreamBuilder, usable: bool = True) -> None:
         self.forms = forms
@@ -56,15 +44,7 @@ class Recogniser:
         self._contents = Contents(builder.limits, forms.definition.fidelity.internal)
         self._usable = usable and self._contents.usable
         self.ready = self._usable
-        # The open group, if there is one: no item builder is made for it, unless the machine has to go on with it.
-        self._form: Form | None = None
-        self._opened: tuple[int, int | None, Any] = (0, None, None)  # as in `Place`
-        self._values: tuple[str, ...] = ()  # of the header
-        self._told = NOTHING_TOLD
-        self._pieces: list[Any] = []
-        self._fidelity: Fidelity = None
-        self._repeat: Repeat | None = None  # what its done item's record is, where it has one fragment, and a long one
-        self._weighed = self._size = 0  # so many pieces take so many bytes
+        self.group = OpenGroup(builder, self._contents)
 
     def resume(self) -> None:
         """Be ready again, if the stream stands at a clean boundary."""
@@ -73,20 +53,7 @@ class Recogniser:
     def hand_over(self) -> None:
         """The machine goes on with the open group as it is."""
         self.ready = False
-        if self._form is not None:
-            self.builder.group = self.open_group()
-            self._form = self._repeat = None
-
-    def open_group(self) -> ItemBuilder | None:
-        """The open group as it is; None where none is open, or the machine has it."""
-        builder, form = self.builder, self._form
-        if form is None:
-            return None
-        group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
-        group.header = dict(zip(form.names, self._values, strict=True))
-        group.fidelities += [self._fidelity] if self._fidelity else []
-        group.carry(list(self._pieces))
-        return group
+        self.group.hand_over()
 
     # ── Records as bytes ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -115,8 +82,10 @@ class Recogniser:
                 skew -= 1
             elif not self._take_other(structs, record, lines[index]):
                 return index
-        if self._form is not None and (len(self._pieces) - self._weighed >= WEIGHED or len(records[0]) > LONG):
-            self._weigh()
+        group = self.group
+        few = count == 1 and len(records[0]) <= LONG and group.unweighed < WEIGHED
+        if group.form is not None and not few and not group.bounded():
+            self.hand_over()
         return count - left
 
     def _take_deltas(
@@ -131,11 +100,13 @@ class Recogniser:
         decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
         try:
             for record in rest:
-                if repeat is not None and (created_at := repeat.time_of(record)) is not None and created_at >= latest:
-                    latest = created_at
-                    self._close_repeated()
-                    decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
-                    continue
+                if repeat is not None and len(pieces) == 1:
+                    created_at = repeat.time_of(record)
+                    if created_at is not None and created_at >= latest:
+                        latest = created_at
+                        self._close_repeated()
+                        decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
+                        continue
                 event = decode_event(record)
                 created_at = event.created_at
                 if created_at < latest:
@@ -146,13 +117,12 @@ class Recogniser:
                         return False
                     pieces.append(item.content if convert is None else convert(item.content))
                 else:
-                    turn = structs.rows[builder.state].turns[item.__class__]
-                    typed = structs.by_kind[turn.form.kind.name]
+                    turn, typed = structs.rows[builder.state].turns[item.__class__]
                     if turn.action == "open":
                         at = count - rest.__length_hint__() - 1
                         self._open_by(turn, typed, event, (at + skew, lines[at], record))
                     else:
-                        self._grow_or_close(turn, typed, item)
+                        self._grow_or_close(turn, typed, item, record)
                     decode_event, growing, convert, same_of, same, pieces, repeat = self._at_hand(structs)
                 latest = created_at
         except NO:
@@ -163,39 +133,51 @@ class Recogniser:
 
     def _at_hand(self, structs: Structs) -> tuple[Any, Any, Callable[[str], bytes] | None, Any, Any, list[Any], Any]:
         """What the loop needs: how to decode, which struct grows the open group, how, and where to."""
-        decode_event, form = structs.rows[self.builder.state].decode, self._form
-        if form is None:
-            return decode_event, None, None, None, None, self._pieces, None
-        told, typed = self._told, structs.by_kind[form.kind.name]
+        decode_event, group = structs.rows[self.builder.state].decode, self.group
+        if group.form is None:
+            return decode_event, None, None, None, None, group.pieces, None
+        told, typed = group.told, structs.by_kind[group.form.kind.name]
         growing = None if told.alone else typed.later
-        return decode_event, growing, typed.convert, typed.same_of, told.same, self._pieces, self._repeat
+        return decode_event, growing, typed.convert, typed.same_of, told.same, group.pieces, group.repeat
 
-    def _open_by(self, turn: Turn, typed: Typed, event: Any, place: tuple[int, int | None, bytes]) -> None:
+    def _open_by(self, turn: Turn, typed: Typed, event: Any, place: tuple[int, int | None, Any]) -> None:
         """Open a group by a struct."""
         item = event.content_items[0]
         content = item.content if typed.convert is None else typed.convert(item.content)
         header = typed.header_of(item) if typed.header_of is not None else None
-        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
-        self._open(turn, content, header, fidelity, place)
-        record = place[2]
-        if len(record) >= LONG and item.fidelity is ABSENT and not turn.form.kind.closes:
-            self._repeat = expect_repeat(typed.styles, record, item.content, self._values, event.created_at)
+        record = place[2] if isinstance(place[2], bytes) else None
+        fidelity = self._struct_fidelity(item, record)
+        self.group.open(turn, content, header, fidelity, place)
+        # No content takes more than four times its record's bytes.
+        repeatable = item.fidelity is ABSENT and not turn.form.kind.closes
+        if repeatable and record is not None and LONG <= len(record) <= self.builder.limits.group_bytes // 4:
+            self.group.repeat = expect_repeat(typed.styles, record, item.content, self.group.values, event.created_at)
 
-    def _grow_or_close(self, turn: Turn, typed: Typed, item: Any) -> None:
+    def _struct_fidelity(self, item: Any, record: bytes | None) -> Fidelity:
+        if item.fidelity is ABSENT:
+            return None
+        if record is not None:
+            self._contents.named_once(record, self.forms.fidelity_key)
+        return self._contents.fidelity(item.fidelity)
+
+    def _grow_or_close(self, turn: Turn, typed: Typed, item: Any, record: bytes | None) -> None:
         """Close the open group by a struct, or grow it in a way that is not the loop's."""
         content = item.content if typed.convert is None else typed.convert(item.content)
-        fidelity = None if item.fidelity is ABSENT else self._contents.fidelity(item.fidelity)
+        fidelity = self._struct_fidelity(item, record)
         if turn.action == "close":
-            self._close(turn, content, typed.header_of(item) if typed.header_of is not None else None, fidelity)
+            if turn.form.kind.closes is not None and record is not None:
+                self._contents.named_once(record, turn.form.grows_key)
+            self.group.close(turn, content, typed.header_of(item) if typed.header_of is not None else None, fidelity)
             return
-        if typed.same_of is not None and typed.same_of(item) != self._told.same:
+        if typed.same_of is not None and typed.same_of(item) != self.group.told.same:
             raise ValueError
-        self._grow(turn.form, content, self._told.later, fidelity)
+        self.group.grow(content, self.group.told.later, fidelity)
 
     def _close_repeated(self) -> None:
         """The done item repeats the one fragment of its group."""
-        assert self._form is not None
-        self._closed(self.forms.to[self.builder.state, self._form.kind.done], self._pieces[0], None)
+        group = self.group
+        assert group.form is not None
+        group.closed(self.forms.to[self.builder.state, group.form.kind.done], group.pieces[0], None)
 
     def _take_other(self, structs: Structs | None, record: bytes, line: int | None) -> bool:
         """Take a record that is no plain delta event: the stop event, an error, or one that `msgspec` refuses."""
@@ -216,55 +198,92 @@ class Recogniser:
 
     # ── Events as dicts ──────────────────────────────────────────────────────────────────────────────────────
 
+    def take_growth(self, event: dict[Any, Any]) -> bool:
+        """Take a plain fragment of an open group of text, the bulk of any stream; `take` may take what this does not.
+
+        Its types and names are told by C code, in less time than it takes to look at them here.
+        """
+        group, builder = self.group, self.builder
+        if group.growth is None:
+            return False
+        items_name, into, later = group.growth
+        try:
+            if type(event[items_name][0]) is not dict:  # for which another mapping would pass
+                return False
+            read = msgspec.convert(event, into)
+        except Exception:  # a Python object may do anything when it is looked at
+            return False
+        item, created_at, pieces = read.content_items[0], read.created_at, group.pieces
+        if item.__class__ is not later or item.fidelity is not ABSENT:
+            return False
+        if type(created_at) is not int or not builder.latest <= created_at < BEYOND:
+            return False
+        content = item.content
+        if type(content) is not str or len(content) > LONG or not len(pieces) % WEIGHED:
+            return False
+        pieces.append(content)
+        builder.latest = created_at
+        builder.events += 1
+        return True
+
     def take(self, event: Any, number: int, line: int | None, record: Any = None) -> bool:
         """Take one event as JSON values, bytes among them; whether it was taken. It is not changed.
 
         `number` is its 0-based index, `line` its 1-based line; `record` is what to show of it, if not the event.
         """
         try:
-            if self._take_event(event, (number, line, event if record is None else record)):
+            if self._take_event(event, number, line, record):
                 self.builder.events += 1
                 return True
             return False
         except Exception:  # a Python object may do anything when it is looked at; the machine's reader says what
             return False
 
-    def _take_event(self, event: Any, place: tuple[int, int | None, Any]) -> bool:
+    def _take_event(self, event: Any, number: int, line: int | None, record: Any) -> bool:
         forms, builder = self.forms, self.builder
-        if type(event) is not dict:
+        if type(event) is not dict or not _STRINGS.issuperset(map(type, event)):
             return False
         if len(event) != forms.fields:
             return self._fail(event)
         event_type, items, usage, reason, created_at = forms.event(event)
-        if type(created_at) is not int or created_at < builder.latest or type(items) is not list:
+        if type(created_at) is not int or not builder.latest <= created_at < BEYOND or type(items) is not list:
             return False
         for name, value in forms.constants:
             if type(event[name]) is not str or event[name] != value:
                 return False
+        if type(event_type) is not str:
+            return False
         if event_type != "delta":
-            return event_type == "stop" and not items and self._stop(dict(usage), reason, created_at)
+            return event_type == "stop" and not items and self._stop(_usage(usage), reason, created_at)
         if usage is not None or reason is not None or len(items) != 1:
             return False
         item = items[0]
-        if type(item) is not dict:
+        if type(item) is not dict or not _STRINGS.issuperset(map(type, item)) or type(item["type"]) is not str:
             return False
         turn = forms.rows[builder.state].turns[item["type"]]
         form, action = turn.form, turn.action
         content = item[form.kind.grows]
         header = form.header_of(item) if form.header_of is not None else None
+        if not _STRINGS.issuperset(map(type, form.values(header))):
+            return False
         fidelity = None
         if len(item) != form.size:
             if len(item) != form.size + 1:
                 return False
             fidelity = self._contents.fidelity(item[forms.definition.fidelity.key])
         if action != "close" or form.kind.closes is None:
-            content = self._contents.given(form.kind, content)
+            content = GIVEN[form.kind.joins](content)
         if action == "grow":
-            self._grow(form, content, header, fidelity)
+            self.group.grow(content, header, fidelity)
         elif action == "close":
-            self._close(turn, content, header, fidelity)
+            self.group.close(turn, content, header, fidelity)
         else:
-            self._open(turn, content, header, fidelity, place)
+            if record is None:  # the event is its owner's, who may change it
+                held: dict[str, Any] = {form.kind.grows: content} if type(content) is list else {}
+                held |= {forms.definition.fidelity.key: fidelity} if fidelity is not None else {}
+                record = event | {forms.items_name: [item | held]}
+            self.group.open(turn, content, header, fidelity, (number, line, record))
+            self.group.growth = forms.growth_for(form)
         builder.latest = created_at
         return True
 
@@ -279,89 +298,26 @@ class Recogniser:
         if not all(isinstance(error[name], str) for name in definition.error.fields):
             return False
         cut_short = [kind for kind in definition.kinds.values() if kind.cut_short_by == error["type"]]
-        if cut_short and (
-            self._form is None or self._form.kind not in cut_short or self._contents.is_object("".join(self._pieces))
-        ):
+        form, pieces = self.group.form, self.group.pieces
+        if cut_short and (form is None or form.kind not in cut_short or self._contents.is_object("".join(pieces))):
             return False
         self._end(Sign("error", "", error=error))
         return True
 
     # ── What the records do ──────────────────────────────────────────────────────────────────────────────────
 
-    def _open(
-        self, turn: Turn, content: Any, header: Any, fidelity: Fidelity, place: tuple[int, int | None, Any]
-    ) -> None:
-        """A first fragment opens a group. Protocol, "Items": it alone carries a call's name and id."""
-        builder, form = self.builder, turn.form
-        values = form.values(header)
-        told = form.told(values)
-        if form.told_at is not None and (name := values[form.told_at]):
-            names = builder.told.setdefault(form.kind.name, set())
-            if name in names:
-                raise ValueError
-            names.add(name)
-        self._values, self._told = values, told
-        self._form, self._opened, self._pieces, self._fidelity = form, place, [content], fidelity or None
-        self._weighed = self._size = 0
-        builder.seen[form.kind.name] = None
-        builder.state = turn.to
-
-    def _grow(self, form: Form, content: Any, header: Any, fidelity: Fidelity) -> None:
-        """A later fragment grows the open group."""
-        if form.names and header != self._told.later:
-            raise ValueError
-        if self._told.alone and (form.kind.one_piece or (content and any(self._pieces))):
-            raise ValueError
-        if fidelity:
-            if self._fidelity:
-                raise ValueError
-            self._fidelity = fidelity
-        self._repeat = None
-        self._pieces.append(content)
-        if not len(self._pieces) % WEIGHED:
-            self._weigh()
-
-    def _close(self, turn: Turn, content: Any, header: Any, fidelity: Fidelity) -> None:
-        """The done item closes the open group: it is the first fragment with all that was carried."""
-        form = turn.form
-        if form.names and form.values(header) != self._values:
-            raise ValueError
-        content = self._contents.done(form.kind, self._pieces, content)
-        if fidelity or self._fidelity:
-            carried = self._fidelity
-            if fidelity is not carried and (not fidelity or not carried or difference(fidelity, carried) is not None):
-                raise ValueError
-        self._closed(turn.to, content, fidelity)
-
-    def _closed(self, to: str, content: Any, fidelity: Fidelity) -> None:
-        builder, form = self.builder, self._form
-        assert form is not None
-        if builder.keep:
-            fields: dict[str, Any] = dict(zip(form.names, self._values, strict=True)) if form.names else {}
-            fields[form.kind.grows] = content
-            builder.done_items.append(cast(DoneItem, ITEM_CLASSES[form.kind.done](**fields, fidelity=fidelity)))
-        self._form = self._repeat = None
-        builder.groups += 1
-        builder.state = to
-
-    def _weigh(self) -> None:
-        """Give up where the open group is beyond the limit: it cannot be compared."""
-        assert self._form is not None
-        self._size += sum(map(SIZE[self._form.kind.joins], self._pieces[self._weighed :]))
-        self._weighed = len(self._pieces)
-        if self._size > self.builder.limits.group_bytes:
-            self.hand_over()
-
     def _stop(self, usage: dict[str, Any], reason: Any, created_at: int) -> bool:
         """The stop event ends the stream, where what it says of the message is true. Protocol, "Grammar"."""
         definition, builder = self.forms.definition, self.builder
-        if not self.forms.rows[builder.state].stops or reason not in definition.event.finish_reasons:
+        if type(reason) is not str or reason not in definition.event.finish_reasons:
+            return False
+        if not self.forms.rows[builder.state].stops:
             return False
         if len(usage) != len(definition.usage.counts) or created_at < builder.latest:
             return False
         for name in definition.usage.counts:
             count = usage[name]
-            if count is not None and (type(count) is not int or count < 0):
+            if count is not None and (type(count) is not int or not 0 <= count < BEYOND):
                 return False
         says = definition.finish_reasons.get(reason)
         if says is not None and (says.denies in builder.seen or (says.needs and says.needs not in builder.seen)):
@@ -375,6 +331,13 @@ class Recogniser:
         self.hand_over()
         self.builder.end = sign
         self.builder.state = self.forms.to[self.builder.state, sign.symbol]
+
+
+def _usage(value: Any) -> dict[str, Any]:
+    """A copy of the usage that a stop event carries as a dict."""
+    if type(value) is not dict or not _STRINGS.issuperset(map(type, value)):
+        raise TypeError
+    return value.copy()
 
 
 def bare(record: bytes) -> bytes:

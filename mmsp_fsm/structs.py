@@ -42,9 +42,9 @@ _SEPARATORS = ((", ", ": "), (",", ":"))
 class Typed:
     """How the items of one kind look as structs.
 
-    There is one for the first fragment, for later ones (whose header says what is known to be empty), and for the done
-    item; the growing field is called `content` in each. `header_of` gives the header's values, `same_of` those alone
-    that are the same on each fragment; both as the form's getter does.
+    There is one for the first fragment, for later ones (whose header says what is known to be empty), and for the
+    done item; the growing field is called `content` in each. `header_of` gives the header's values, `same_of` those
+    alone that are the same on each fragment; both as the form's getter does.
     """
 
     first: type[msgspec.Struct]
@@ -58,10 +58,16 @@ class Typed:
 
 @frozen(eq=False)
 class StructRow:
-    """What is legal in one state: `decode` decodes a delta event with such an item, `turns` are by its struct."""
+    """What is legal in one state: `decode` makes a struct of a delta event with such an item, `turns` are by the
+    item's.
+    """
 
-    turns: dict[type[msgspec.Struct], Turn]
-    decode: Callable[[bytes], Any]
+    turns: dict[type[msgspec.Struct], tuple[Turn, Typed]]
+    decode: Callable[[Any], Any]
+
+
+Growth = tuple[str, Any, Any]
+"""The name of the events' items, what an event is converted into, and which item in it grows the group."""
 
 
 @frozen(eq=False)
@@ -81,19 +87,30 @@ def make_structs(forms: Forms) -> Structs:
     return Structs(typed, rows, msgspec.json.Decoder(_event(definition, "stop", None)).decode)
 
 
+def make_growth(forms: Forms, form: Form) -> Growth | None:
+    """What events that are dicts are converted into while a group of `form` is open; None where their types do not
+    tell enough.
+    """
+    typed = _typed(forms.definition, form)
+    if form.kind.joins != "text" or form.kind.one_piece or typed.same_of is not None:
+        return None
+    items = typed.later | typed.done | _NoItem
+    return forms.items_name, _event(forms.definition, "delta", items), typed.later
+
+
 def _row(definition: Definition, turns: dict[str, Turn], typed: dict[str, Typed]) -> StructRow:
-    by_struct: dict[type[msgspec.Struct], Turn] = {}
-    leads: list[bytes] = []
+    by_struct: dict[type[msgspec.Struct], tuple[Turn, Typed]] = {}
+    with_base64: list[Style] = []
     for turn in turns.values():
         of = typed[turn.form.kind.name]
-        by_struct[{"open": of.first, "grow": of.later, "close": of.done}[turn.action]] = turn
+        by_struct[{"open": of.first, "grow": of.later, "close": of.done}[turn.action]] = turn, of
         if turn.form.kind.joins == "bytes":
-            leads += [style.done_lead if turn.action == "close" else style.lead for style in of.styles]
+            with_base64 += of.styles
     # Of a union, for where there is none, msgspec would let the tag be absent.
     legal: Any = (*by_struct, _NoItem)
     items: Any = Union[legal]  # noqa: UP007
     decode = msgspec.json.Decoder(_event(definition, "delta", items)).decode
-    return StructRow(by_struct, hollow_decoder(decode, leads) if leads else decode)
+    return StructRow(by_struct, hollow_decoder(decode, with_base64) if with_base64 else decode)
 
 
 class _NoItem(msgspec.Struct, tag_field="type", tag=""):

@@ -5,10 +5,12 @@ python tests/properties/agreement.py [EVENTS] [SEED]    as many generated and mu
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -114,13 +116,18 @@ def written(event: Any, choose: random.Random) -> bytes:
     if isinstance(event, dict) and choose.random() < 0.1:
         event = dict(choose.sample(list(event.items()), len(event)))
     separators = choose.choice([None, None, (",", ":"), (" , ", " : ")])
-    text = json.dumps(event, ensure_ascii=choose.random() < 0.3, separators=separators)
+    text = json.dumps(event, ensure_ascii=choose.random() < 0.3, separators=separators, default=_as_text)
     return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text).encode()
+
+
+def _as_text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
 
 
 TOKENS = [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"\t", b"\r", b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80",
           b"1", b"-", b".", b"e9", b"1e999", b"NaN", b"null", b"true", b"0", b"9" * 30, b"\\ud83d", b"\\u0061", b"=",
-          b'"type": "text.done",', b'"fidelity": {},', b'"data": "",', b'"created_at": 5,']  # fmt: skip
+          b'"type": "text.done",', b'"fidelity": {},', b'"data": "",', b'"created_at": 5,',
+          b',"content_items":[{"type":"text.delta","text":""}]', b'"arguments": {},']  # fmt: skip
 """What is put into a record, or in the place of some of it."""
 
 
@@ -130,6 +137,28 @@ def damaged(record: bytes, choose: random.Random) -> bytes:
     lost = choose.choice([0, 0, 0, 1, 1, 2, 9])
     put = choose.choice([b"", choose.choice(TOKENS), record[at : at + choose.randint(1, 9)]])
     return record[:at] + put + record[at + lost :]
+
+
+PREFIXES: dict[str, Any] = {"text": "é" + "x" * 1500, "bytes": b"q" * 5001, "whole": [0.5] * 700}
+"""What makes contents long enough to be read in a way of their own."""
+
+
+def lengthened(events: list[Any]) -> list[Any]:
+    """The stream with the content of each group long: of its first fragment, and of its done item."""
+    longer, opened = [], False
+    for event in events:
+        with suppress(LookupError, TypeError, AttributeError):
+            item = event["content_items"][0]
+            name, _, phase = item["type"].partition(".")
+            kind = default().kinds[name]
+            if not opened or phase == "done":
+                prefix = " " * 1500 if kind.closes else PREFIXES[kind.joins]
+                content = item[kind.grows]
+                if type(content) is type(prefix):
+                    event = {**event, "content_items": [{**item, kind.grows: prefix + content}]}
+            opened = phase != "done"
+        longer.append(event)
+    return longer
 
 
 def variations(events: list[Any], choose: random.Random) -> Iterator[list[bytes]]:
@@ -160,6 +189,8 @@ def main() -> None:
                 events = list(choose.choice(MUTATORS).make(Stream.of(events), RandomChoices(number))[0])
             except (NotApplicable, LookupError):  # the stream does not hold what the mutator needs
                 continue
+        if choose.random() < 0.2:
+            events = lengthened(events)
         runs = [events, *variations(events, choose)] if events else []
         for records in runs:
             for found in disagreements(records):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agreement import accepted, checked, disagreements, one_by_one, variations, written
+from agreement import accepted, checked, disagreements, lengthened, one_by_one, variations, written
 from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import DEFINITION, in_utf8
@@ -49,8 +49,9 @@ def records_of(data: bytes, format: Any = None) -> list[bytes]:
 def test_the_passes_agree_on_what_conforms(events: list[dict[str, Any]], data: st.DataObject) -> None:
     """Values and bytes, however they are written and cut into batches."""
     choose = data.draw(st.randoms(use_true_random=False))
-    assert list(disagreements(events)) == []
-    assert list(disagreements([written(event, choose) for event in events])) == []
+    for stream in (events, lengthened(events)):
+        assert list(disagreements(stream)) == []
+        assert list(disagreements([written(event, choose) for event in stream])) == []
 
 
 @given(data=st.data())
@@ -60,6 +61,8 @@ def test_the_passes_agree_on_what_is_broken(data: st.DataObject) -> None:
     events: list[Any] = data.draw(suiting(mutator))
     with suppress(NotApplicable):
         events, _ = mutator.make(Stream.of(events), Draws(data.draw))
+    if data.draw(st.booleans()):
+        events = lengthened(events)
     assert list(disagreements(events)) == []
     for records in variations(events, data.draw(st.randoms(use_true_random=False))) if events else ():
         assert list(disagreements(records)) == []
