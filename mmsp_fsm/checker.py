@@ -126,7 +126,10 @@ class StreamChecker:
 
         For who wants no step: most events need none, and making it costs a part of what looking at them costs.
         """
-        return self._recogniser.ready and self._recogniser.take(event, self._builder.events, None)
+        first = self._recogniser
+        if not first.ready or type(event) is not dict:
+            return False
+        return first.take_growth(event) or first.take(event, self._builder.events, None)
 
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
         """Take one record as the bytes of its JSON text."""
