@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from mmsp_fsm.recordings.codecs import SUFFIXES as COMPRESSED
+from mmsp_fsm.recordings.sources import SUFFIXES
+
 ROOT = Path(__file__).parent.parent
 GOOD = ROOT / "tests" / "data" / "recordings" / "ant-think-text-tool.jsonl"
 BAD = ROOT / "tests" / "data" / "broken" / "interleaved.jsonl"
@@ -39,8 +42,11 @@ def test_the_hook_s_entry(environment, files, status):
 
 def test_the_hook_takes_recordings_alone():
     taken = re.compile(HOOK["files"])
-    assert all(taken.search(name) for name in ("a.jsonl", "b/c.sse", "d.ndjson"))
-    assert not any(taken.search(name) for name in ("package.json", "a.jsonl.txt", "sse"))
+    assert all(taken.search(name) for name in ("a.jsonl", "b/c.sse", "d.ndjson", "e.jsonl.gz"))
+    suffixes = [suffix for suffix in SUFFIXES if suffix != ".json"]
+    assert all(taken.search(f"a{suffix}") for suffix in suffixes)
+    assert all(taken.search(f"a{suffix}{packed}") for suffix in suffixes for packed in COMPRESSED)
+    assert not any(taken.search(name) for name in ("package.json", "a.jsonl.txt", "sse", "a.gz"))
     assert HOOK["language"] == "python"
 
 
