@@ -79,6 +79,12 @@ def speed(events: int) -> Iterator[Row]:
     yield "", "`json.loads` of each line", "", times(verdict / by_json)
     yield "", "`json.loads` and a plain Python pass", "at least 6 x faster", f"{plain / verdict:.1f} x faster"
     yield "message from bytes", "`orjson.loads` of each line", "at most 1.3 x", times(message / loads)
+    corpus = Corpus()
+    streams = [corpus.stream(1000) for _ in range(events // 1000)]
+    checks = [check(b"".join(stream), keep=True) for stream in streams]
+    alike = [one.rstrip() for stream in streams for one in stream]
+    messages, loads = in_turn(lambda: [run() for run in checks], each(orjson.loads, alike), runs=5)
+    yield "messages of streams of 1,000 events", "the same", "", times(messages / loads)
 
 
 def each_from(loads: Callable[[bytes], object], data: bytes) -> Callable[[], None]:

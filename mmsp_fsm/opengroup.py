@@ -58,8 +58,8 @@ class OpenGroup:
     ) -> None:
         """A first fragment opens a group: it alone carries a call's name and id."""
         builder, form = self._builder, turn.form
-        values = form.values(header)
-        told = form.told(values)
+        values = form.values(header) if form.names else ()
+        told = form.fixed if form.fixed is not None and not values else form.told(values)
         if form.told_at is not None and (name := values[form.told_at]):
             names = builder.told.setdefault(form.kind.name, set())
             if name in names:

@@ -140,32 +140,29 @@ class Recogniser:
         growing = None if told.alone else typed.later
         return decode_event, growing, typed.convert, typed.same_of, told.same, group.pieces, group.repeat
 
-    def _open_by(self, turn: Turn, typed: Typed, event: Any, place: tuple[int, int | None, Any]) -> None:
+    def _open_by(self, turn: Turn, typed: Typed, event: Any, place: tuple[int, int | None, bytes]) -> None:
         """Open a group by a struct."""
         item = event.content_items[0]
         content = item.content if typed.convert is None else typed.convert(item.content)
         header = typed.header_of(item) if typed.header_of is not None else None
-        record = place[2] if isinstance(place[2], bytes) else None
-        fidelity = self._struct_fidelity(item, record)
+        record = place[2]
+        fidelity = None if item.fidelity is ABSENT else self._raw_fidelity(item, record)
         self.group.open(turn, content, header, fidelity, place)
         # No content takes more than four times its record's bytes.
         repeatable = item.fidelity is ABSENT and not turn.form.kind.closes
-        if repeatable and record is not None and LONG <= len(record) <= self.builder.limits.group_bytes // 4:
+        if repeatable and LONG <= len(record) <= self.builder.limits.group_bytes // 4:
             self.group.repeat = expect_repeat(typed.styles, record, item.content, self.group.values, event.created_at)
 
-    def _struct_fidelity(self, item: Any, record: bytes | None) -> Fidelity:
-        if item.fidelity is ABSENT:
-            return None
-        if record is not None:
-            self._contents.named_once(record, self.forms.fidelity_key)
+    def _raw_fidelity(self, item: Any, record: bytes) -> Fidelity:
+        self._contents.named_once(record, self.forms.fidelity_key)
         return self._contents.fidelity(item.fidelity)
 
-    def _grow_or_close(self, turn: Turn, typed: Typed, item: Any, record: bytes | None) -> None:
+    def _grow_or_close(self, turn: Turn, typed: Typed, item: Any, record: bytes) -> None:
         """Close the open group by a struct, or grow it in a way that is not the loop's."""
         content = item.content if typed.convert is None else typed.convert(item.content)
-        fidelity = self._struct_fidelity(item, record)
+        fidelity = None if item.fidelity is ABSENT else self._raw_fidelity(item, record)
         if turn.action == "close":
-            if turn.form.kind.closes is not None and record is not None:
+            if turn.form.kind.closes is not None:
                 self._contents.named_once(record, turn.form.grows_key)
             self.group.close(turn, content, typed.header_of(item) if typed.header_of is not None else None, fidelity)
             return

@@ -26,6 +26,9 @@ from mmsp_fsm.runs import Unreadable
 CONNECT, LONELY = 10.0, 60.0
 """Seconds in which a scheduler has to answer, and a worker to be there."""
 
+SCALE = 8
+"""How much larger than elsewhere a batch is: scheduling one takes milliseconds."""
+
 CENSUS = 5.0
 """Seconds after which it is asked anew how many threads the cluster has."""
 
@@ -74,7 +77,9 @@ def on_cluster(
     except ImportError:
         raise EngineError("the engine dask needs the package distributed: pip install 'mmsp-fsm[dask]'") from None
     with _silent("distributed"), _client(distributed, scheduler, jobs) as client:
-        yield from _Run(distributed, client, options, seen).results(batches(sources, lambda source: source.is_stdin))
+        yield from _Run(distributed, client, options, seen).results(
+            batches(sources, lambda source: source.is_stdin, SCALE)
+        )
 
 
 @contextmanager

@@ -55,20 +55,21 @@ def in_turn(sources: Iterable[Source | Unreadable], options: CheckOptions, seen:
 
 
 def batches(
-    sources: Iterable[Source | Unreadable], is_here: Callable[[Source], bool]
+    sources: Iterable[Source | Unreadable], is_here: Callable[[Source], bool], scale: int = 1
 ) -> Iterator[list[Task] | Source | Unreadable]:
     """The sources, put together where they are small and in their order; those apart that are to be checked here.
 
-    The first batches are small, so that there is something for everybody even where there is little.
+    The first batches are small, so that there is something for everybody even where there is little; and all are larger
+    by `scale` where handing one out costs more.
     """
     batch: list[Task] = []
     size, most = 0, 1.0
     for source in sources:
         apart = isinstance(source, Unreadable) or is_here(source)
         grown = 0 if apart else _size(cast(Source, source))
-        if batch and (apart or len(batch) >= int(most) or size + grown > BATCH_BYTES):
+        if batch and (apart or len(batch) >= int(most) or size + grown > BATCH_BYTES * scale):
             yield batch
-            batch, size, most = [], 0, min(most * 1.2, BATCH_FILES)
+            batch, size, most = [], 0, min(most * 1.2, BATCH_FILES * scale)
         if apart:
             yield source
         else:
