@@ -121,6 +121,16 @@ class StreamChecker:
             return self.feed(value, line=line)
         return self._explain(value, False, Place(number, line, value))
 
+    def takes(self, event: object) -> bool:
+        """Take one event if nothing is to be said of it; if not, nothing has happened, and it is for `feed`.
+
+        For who wants no step: most events need none, and making it costs a part of what looking at them costs.
+        """
+        first = self._recogniser
+        if not first.ready or type(event) is not dict:
+            return False
+        return first.take_growth(event) or first.take(event, self._builder.events, None)
+
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
         """Take one record as the bytes of its JSON text."""
         if len(data) > self.limits.record_bytes:

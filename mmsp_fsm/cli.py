@@ -22,6 +22,7 @@ COMMANDS = {
     "parse": "parse:parse",
     "trace": "trace:trace",
     "tail": "tail:tail",
+    "probe": "probe:probe",
     "explain": "rules:explain",
     "rules": "rules:list_rules",
     "diagram": "diagram:diagram",

@@ -70,7 +70,7 @@ def test_the_report_names_a_path_and_nothing_else(path):
     assert mmsp_fsm.validate(BYTES).source is None
 
 
-@pytest.mark.parametrize("wrong", [5, None, STREAM[0], object()], ids=repr)
+@pytest.mark.parametrize("wrong", [5, None, STREAM[0], object()], ids=lambda wrong: type(wrong).__name__)
 def test_what_is_no_stream_is_a_type_error(wrong):
     with pytest.raises(TypeError, match=r"due|no stream"):
         mmsp_fsm.validate(wrong)

@@ -210,7 +210,7 @@ def test_explain_and_rules():
 
 def test_version_and_help():
     assert run("--version").stdout.decode() == f"mmsp-fsm, version {__version__}\n"
-    for command in ([], ["validate"], ["parse"], ["trace"], ["tail"], ["explain"], ["rules"]):
+    for command in ([], ["validate"], ["parse"], ["trace"], ["tail"], ["probe"], ["explain"], ["rules"]):
         done = run(*command, "--help")
         assert done.returncode == 0
         assert b"Example" in done.stdout

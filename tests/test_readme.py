@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,20 +13,34 @@ from hypothesis import given
 
 from mmsp_fsm.embed.pytest_streams import Streams, options_of
 from mmsp_fsm.embed.strategies import faults, streams
+from tests.probe.server import Server, serving
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SESSION = re.search(r"```console\n(.*?)```", README, flags=re.DOTALL).group(1)
 COMMANDS = [part.split("\n", 1) for part in re.split(r"^\$ ", SESSION, flags=re.MULTILINE) if part.strip()]
+SHELL = re.findall(r"^(?:    |- run: |  script: )(mmsp-fsm .*)$", README, flags=re.MULTILINE)
 PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
+class Open(Server):
+    """A server that asks for no key, and has the README's model."""
+
+    keys, model, pause = (), "claude-sonnet-5", 0.002
+
+
+def run(arguments, folder):
+    """What the command does, run in `folder`."""
+    surroundings = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-m", "mmsp_fsm", *arguments]
+    return subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, check=False)
 
 
 @pytest.mark.parametrize(("command", "output"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_the_session_prints_what_it_says(command, output):
     name, *arguments = command.split()
     assert name == "mmsp-fsm"
-    done = subprocess.run([sys.executable, "-m", "mmsp_fsm", *arguments], cwd=ROOT / "tests" / "data", check=False,
-                          env={"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}, capture_output=True)  # fmt: skip
+    done = run(arguments, ROOT / "tests" / "data")
     assert done.stdout.decode().rstrip() == output.rstrip()
     assert done.stderr == b""
 
@@ -50,6 +65,45 @@ def test_the_python_runs(tmp_path, monkeypatch, capsys):
 def test_the_python_is_type_checked():
     checked = (ROOT / "tests" / "typing" / "readme.py").read_text(encoding="utf-8")
     assert checked.partition("# ── README ──\n")[2] == "\n".join(PYTHON)
+
+
+@pytest.mark.parametrize("command", SHELL)
+def test_the_commands_run(command, tmp_path, monkeypatch):
+    """Each command line that the README shows by itself, where there is what it names."""
+    good = (ROOT / "tests" / "data" / "recordings" / "ant-think-text-tool.jsonl").read_bytes()
+    (tmp_path / "recordings").mkdir()
+    (tmp_path / "recordings" / "a.jsonl").write_bytes(good)
+    (tmp_path / "corpus.jsonl").write_bytes(good * 2)
+    (tmp_path / "gateway.log").write_bytes(
+        b"".join(b'{"request": "r1", "data": %s}\n' % line for line in good.splitlines())
+    )
+    with serving(Open()) as url:
+        name, *arguments = shlex.split(command.replace("http://127.0.0.1:25752", url).partition(" > ")[0])
+        assert name == "mmsp-fsm"
+        done = run(arguments, tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout
+    if "--save" in arguments:
+        saved = tmp_path / arguments[arguments.index("--save") + 1]
+        assert [path for path in (saved, *saved.glob("*")) if path.is_file() and path.stat().st_size]
+
+
+def test_the_ways_in_are_short():
+    """A recording, a program, a server, a test: five lines or fewer each."""
+    ways = [block.strip().splitlines() for block in PYTHON]
+    for way in ("mmsp_fsm.enforce(stream):", "StreamWriter", "assert_conforms"):
+        assert any(len(lines) <= 5 and any(way in line for line in lines) for lines in ways), way
+
+
+def test_what_it_shows_for_teams_is_there():
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
+    for name in re.findall(r"hooks: \[\{ id: ([\w-]+),", README):
+        assert f"- id: {name}\n" in hooks
+    shown = re.findall(r"^      with: \{ (.*) \}$", README, flags=re.MULTILINE)
+    assert shown
+    for name in re.findall(r"([\w-]+): ", shown[0]):
+        assert f"\n  {name}:\n    description:" in action
 
 
 def test_every_make_target_that_it_names_exists():

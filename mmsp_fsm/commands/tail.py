@@ -175,6 +175,8 @@ def _answer(where: str, name: str, options: dict[str, Any]) -> Iterator[Answer]:
             raise _UnreadableError(
                 f"{name}: the server sends the stream as {encoding!r}, and it was asked for plain bytes"
             )
+        if (answer.header("content-type") or "").partition(";")[0].strip().lower() == "text/html":
+            raise _UnreadableError(f"{name}: the server sends a web page, and no stream: is this the right URL?")
         yield answer
 
 

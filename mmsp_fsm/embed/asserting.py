@@ -6,7 +6,7 @@ assert report.message.finish_reason == "stop"
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from attrs import evolve
@@ -26,6 +26,9 @@ SHOWN = 10
 
 checker_class: type[StreamChecker] = StreamChecker
 """What checks the streams. The pytest plugin puts one here that counts what the machine does."""
+
+heard: Callable[[StreamReport], None] | None = None
+"""What hears the report of every stream that a test read, where the plugin counts them."""
 
 
 class ConformanceError(AssertionError):
@@ -64,6 +67,8 @@ def assert_conforms(
     kept: list[object] = []
     taken = _kept(stream, kept) if _is_live(stream) else stream
     report = feed_stream(checker_class(rules=rules, limits=limits), taken, format)
+    if heard is not None:
+        heard(report)
     if fails(report, warnings):
         raise ConformanceError(report, b"".join(map(recorded, kept)) if taken is not stream else None)
     return report

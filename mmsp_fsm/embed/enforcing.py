@@ -249,7 +249,7 @@ def _pass_on(stream: Iterable[T], watch: Watch) -> Generator[T, None, None]:
     watch.begun = watch.left = True  # left, in case there is no iterator to be had
     iterator = iter(stream)
     watch.left = False
-    pull, feed = iterator.__next__, watch.feeder()
+    pull, (takes, feed) = iterator.__next__, watch.feeders()
     try:
         while True:
             try:
@@ -259,9 +259,10 @@ def _pass_on(stream: Iterable[T], watch: Watch) -> Generator[T, None, None]:
             except Exception as error:
                 watch.judge(error)
                 raise
-            step = feed(event)
-            if step.diagnostics:
-                watch.take(step)
+            if not takes(event):
+                step = feed(event)
+                if step.diagnostics:
+                    watch.take(step)
             yield event
         watch.finish()
     except BaseException as reason:
@@ -278,7 +279,7 @@ async def _pass_on_async(stream: AsyncIterable[T], watch: Watch) -> AsyncGenerat
     watch.begun = watch.left = True  # left, in case there is no iterator to be had
     iterator = aiter(stream)
     watch.left = False
-    pull, feed = iterator.__anext__, watch.feeder()
+    pull, (takes, feed) = iterator.__anext__, watch.feeders()
     try:
         while True:
             try:
@@ -288,9 +289,10 @@ async def _pass_on_async(stream: AsyncIterable[T], watch: Watch) -> AsyncGenerat
             except Exception as error:
                 watch.judge(error)
                 raise
-            step = feed(event)
-            if step.diagnostics:
-                watch.take(step)
+            if not takes(event):
+                step = feed(event)
+                if step.diagnostics:
+                    watch.take(step)
             yield event
         watch.finish()
     except BaseException as reason:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import define, field
 
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.definition import Definition
+from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.embed import asserting
+from mmsp_fsm.jsonvalues import WHITE
 from mmsp_fsm.loading import default
+from mmsp_fsm.recogniser import bare
 from mmsp_fsm.steps import Step
 
 
@@ -27,19 +31,22 @@ class Coverage:
     def begin(self) -> None:
         """From now on, what checks the streams of tests counts here."""
         self._before = asserting.checker_class
-        asserting.checker_class = _counting(self)
+        asserting.checker_class, asserting.heard = _counting(self), self.hear
 
     def end(self) -> None:
         """Count no more."""
-        asserting.checker_class = self._before
+        asserting.checker_class, asserting.heard = self._before, None
 
     def take(self, step: Step) -> None:
         """Count what one record did."""
         for move in step.moves:
             if move.outcome is not None:
                 self.cells[move.before, move.symbol] += 1
-        for diagnostic in step.diagnostics:
-            self.rules[diagnostic.code] += 1
+
+    def hear(self, report: StreamReport) -> None:
+        """Count a stream that was read, and what was found in it, also what only its end could tell."""
+        self.streams += 1
+        self.rules.update(report.counts)
 
     def dump(self) -> dict[str, Any]:
         """The counts as plain values."""
@@ -75,20 +82,42 @@ class Coverage:
 
 
 def _counting(coverage: Coverage) -> type[StreamChecker]:
-    """A checker that counts in `coverage` what it does."""
+    """A checker that counts in `coverage` what each record does, however it comes in."""
 
     class CountingChecker(StreamChecker):
-        def __init__(self, *args: Any, **more: Any) -> None:
-            super().__init__(*args, **more)
-            coverage.streams += 1
+        _counting = False
+
+        def takes(self, event: object) -> bool:  # noqa: ARG002
+            """Nothing without a step, which is counted."""
+            return False
 
         def feed(self, event: object, *, line: int | None = None) -> Step:
-            return self._counted(super().feed(event, line=line))
+            return self._counted(lambda: super(CountingChecker, self).feed(event, line=line))
 
         def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
-            return self._counted(super().feed_record(data, line=line))
+            return self._counted(lambda: super(CountingChecker, self).feed_record(data, line=line))
 
-        def _counted(self, step: Step) -> Step:
+        def feed_unreadable(self, message: str, *, data: bytes = b"", line: int | None = None) -> Step:
+            return self._counted(lambda: super(CountingChecker, self).feed_unreadable(message, data=data, line=line))
+
+        def feed_records(self, records: list[bytes], lines: Sequence[int | None], at: int = 0) -> int:
+            """One by one: many at once make no step that could be counted."""
+            ended = self.ended
+            while at < len(records) and (ended or not self.ended):
+                record = bare(records[at])
+                if record.strip(WHITE):
+                    self.feed_record(record, line=lines[at])
+                at += 1
+            return at
+
+        def _counted(self, take: Callable[[], Step]) -> Step:
+            if self._counting:  # one way in leads through another
+                return take()
+            self._counting = True
+            try:
+                step = take()
+            finally:
+                self._counting = False
             coverage.take(step)
             return step
 

@@ -94,6 +94,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     finally:
         if (streams := item.stash.get(STREAMS, None)) is not None:
             streams.unwatch()
+            if (coverage := item.config.stash.get(COVERAGE, None)) is not None:
+                for report in streams.reports():
+                    coverage.hear(report)
     if streams is not None and (text := streams.text()):
         pytest.fail(text, pytrace=False)
     return result

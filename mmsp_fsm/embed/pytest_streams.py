@@ -61,15 +61,15 @@ class RecordingWatch(Watch):
 
     lines: list[bytes] = field(factory=list)
 
-    def feeder(self) -> Callable[[object], Step]:
-        """What each event is kept by, and fed to."""
+    def feeders(self) -> tuple[Callable[[object], bool], Callable[[object], Step]]:
+        """Each event is kept, then fed."""
         feed, keep = self.checker.feed, self.lines.append
 
         def feed_and_keep(event: object) -> Step:
             keep(recorded(event))
             return feed(event)
 
-        return feed_and_keep
+        return lambda _: False, feed_and_keep
 
 
 @define(eq=False)

@@ -45,9 +45,9 @@ class Watch:
     left: bool = False
     _report: StreamReport | None = field(default=None, init=False)
 
-    def feeder(self) -> Callable[[object], Step]:
-        """What each event is fed to."""
-        return self.checker.feed
+    def feeders(self) -> tuple[Callable[[object], bool], Callable[[object], Step]]:
+        """What each event is given to first, and what it is fed to where that does not take it."""
+        return self.checker.takes, self.checker.feed
 
     def take(self, step: Step) -> None:
         """See to the diagnostics of one event. Raises `StreamProtocolError` if it breaks the protocol and that is due.
@@ -62,7 +62,8 @@ class Watch:
         Whatever `on_violation` says, the stream's own exception is what its consumer gets; where the protocol forbids
         it there, it bears a note (PEP 678) that says so.
         """
-        step = self.feeder()(error)
+        _, feed = self.feeders()
+        step = feed(error)
         self.over = True
         forbidden = [one for one in step.diagnostics if one.severity == "error"]
         if forbidden:
@@ -110,5 +111,8 @@ class Watch:
         report = checker.close()
         if end.legal or end.rules[0] not in checker.rules:
             return report
-        kept = tuple(one for one in report.diagnostics if one.event < report.events or one.code not in end.rules)
-        return evolve(report, errors=report.errors - 1, diagnostics=kept)
+        code = end.rules[0]
+        kept = tuple(one for one in report.diagnostics if one.event < report.events or one.code != code)
+        counts = {rule: count - (rule == code) for rule, count in report.counts.items()}
+        counts = {rule: count for rule, count in counts.items() if count}
+        return evolve(report, errors=report.errors - 1, diagnostics=kept, counts=counts)

@@ -98,7 +98,7 @@ class Renderer:
 
     def diagnostic(self, one: Diagnostic, source: str | None, stream: str | int | None = None) -> Iterator[str]:
         """The lines of one diagnostic: what, where, the records as they stand, expectation, and help."""
-        yield self._code(one) + self._styled("bold", f": {self._visible(one.message)}")
+        yield self._code(one) + self.styled("bold", f": {self._visible(one.message)}")
         parts: tuple[Diagnostic | Related, ...] = (one, *one.related)
         gutter = max(len(_label(part)) for part in parts)
         pad = " " * gutter
@@ -118,7 +118,7 @@ class Renderer:
             records += f" with {self._clipped(str(report.error.get('type')))}"
         found = f", {_faults(report.errors, report.warnings)}" if report.errors or report.warnings else ""
         style = "good" if report.conforming else "error"
-        return name + self._styled(style, report.verdict) + f", {records}{found}"
+        return name + self.styled(style, report.verdict) + f", {records}{found}"
 
     def summary(self, summary: Summary) -> str:
         """The line of totals."""
@@ -130,11 +130,11 @@ class Renderer:
 
     def unreadable(self, one: Unreadable) -> str:
         """The line for a source that could not be read."""
-        return self._styled("error", "error") + f": {self._visible(one.source)}: {self._visible(one.message)}"
+        return self.styled("error", "error") + f": {self._visible(one.source)}: {self._visible(one.message)}"
 
     def complaint(self, sentence: str) -> str:
         """The line for what keeps a command from its work."""
-        return self._styled("error", "error") + f": {self._visible(sentence)}"
+        return self.styled("error", "error") + f": {self._visible(sentence)}"
 
     def step(self, record: Record, step: Step, since: int | None) -> Iterator[str]:
         """The lines of one event of a trace: each move, and below them what is wrong. `since` is the time since the
@@ -150,7 +150,7 @@ class Renderer:
 
     def heading(self, name: str) -> str:
         """A name that begins a part of something longer."""
-        return self._styled("bold", self._visible(name))
+        return self.styled("bold", self._visible(name))
 
     def ending(self, report: StreamReport) -> Iterator[str]:
         """The last lines of a trace: what was wrong only at the end, and the verdict."""
@@ -166,7 +166,7 @@ class Renderer:
 
     def _code(self, one: Diagnostic) -> str:
         """Severity and code; on a terminal a link to the rule's page, where there is one (OSC 8)."""
-        text = self._styled(one.severity, f"{one.severity}[{one.code}]")
+        text = self.styled(one.severity, f"{one.severity}[{one.code}]")
         if not (self._color and self._docs_url):
             return text
         return f"\x1b]8;;{rule_page(one.code, self._docs_url)}\x1b\\{text}\x1b]8;;\x1b\\"
@@ -189,7 +189,7 @@ class Renderer:
         text, before, marked = self._line(shown)
         yield f"{self._gutter(_label(part).rjust(gutter))} {self._gutter('|')} {text}"
         line = mark * max(1, width(marked)) + (f" {message}" if message else "")
-        yield f"{' ' * gutter} {self._gutter('|')} {' ' * width(before)}{self._styled(style, line)}"
+        yield f"{' ' * gutter} {self._gutter('|')} {' ' * width(before)}{self.styled(style, line)}"
 
     def _notes(self, one: Diagnostic, pad: str) -> Iterator[str]:
         expected = _or(one.expected)
@@ -200,7 +200,7 @@ class Renderer:
         ]
         for name, text in notes:
             first, *rest = textwrap.wrap(text, COLUMNS - len(pad) - 10, break_long_words=False) or [""]
-            yield f"{pad} {self._gutter('=')} {self._styled('bold', name + ':')} {first}"
+            yield f"{pad} {self._gutter('=')} {self.styled('bold', name + ':')} {first}"
             for line in rest:
                 yield f"{pad}   {' ' * len(name)}  {line}"
 
@@ -219,9 +219,10 @@ class Renderer:
         return clip(text, LONGEST_NAME, ascii_only=self._ascii_only)
 
     def _gutter(self, text: str) -> str:
-        return self._styled("gutter", text)
+        return self.styled("gutter", text)
 
-    def _styled(self, style: str, text: str) -> str:
+    def styled(self, style: str, text: str) -> str:
+        """`text` in a style of STYLES, where the output is coloured."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self._color else text
 
 

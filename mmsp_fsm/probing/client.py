@@ -13,8 +13,9 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
+from functools import cache
 from http import HTTPStatus
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -33,6 +34,9 @@ EXTRA = "http"
 # RFC 9110, 5.1 and 5.5; beyond ASCII, what a field holds depends on who reads it.
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FIELD_VALUE = re.compile(r"[\t -~]*")
+
+STEADY = 1 << 16
+"""Bytes that count as progress where no line ends: a long event comes slowly, but not byte by byte."""
 
 Stage = Literal["connect", "answer", "body", "time"]
 Result = TypeVar("Result")
@@ -66,8 +70,8 @@ class Request:
 
 @frozen
 class Patience:
-    """How long a server is waited for, in seconds: `silence` for the headers and between two reads of the body,
-    `total` for the whole answer (None: as long as something comes).
+    """How long a server is waited for, in seconds: `silence` for the headers, and in the body until a line ends or
+    `STEADY` bytes have come, so that a byte now and then keeps nobody; `total` for the whole answer (None: no end).
     """
 
     silence: float = 60.0
@@ -85,7 +89,8 @@ class Answer:
     def __init__(self, request: Request, patience: Patience) -> None:
         self._patience = patience
         self.silence = patience.silence
-        """Seconds of silence that the next read waits; it may be changed."""
+        """Seconds that are waited for the next line's end; it may be changed."""
+        self._waited, self._dripped = 0.0, 0  # seconds and bytes since a line ended
         self._began = time.monotonic()
         self._runner = asyncio.Runner()
         try:
@@ -107,7 +112,13 @@ class Answer:
 
     def read1(self, _: int = -1) -> bytes:
         """The bytes that come next, as soon as any have come; none at the end of the body."""
-        return self._runner.run(self._within(_next(self._chunks)))
+        began = time.monotonic()  # what the reader does in between is no silence of the server
+        chunk = self._runner.run(self._within(_next(self._chunks)))
+        self._waited += time.monotonic() - began
+        self._dripped += len(chunk)
+        if self._dripped >= STEADY or b"\n" in chunk or b"\r" in chunk:
+            self._waited, self._dripped = 0.0, 0
+        return chunk
 
     read = read1
 
@@ -123,20 +134,21 @@ class Answer:
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self.close()
 
-    async def _within(self, work: Awaitable[Result]) -> Result:
+    async def _within(self, work: Coroutine[Any, Any, Result]) -> Result:
         """`work`, given up when patience ends."""
-        wait, total = self.silence, self._patience.total
-        whole = False
-        if total is not None:
-            left = self._began + total - time.monotonic()
-            whole = left <= wait
-            wait = max(min(wait, left), 0.001)
+        total = self._patience.total
+        wait = self.silence - self._waited
+        over = f"no line came to its end for {self.silence:g} s" if self._dripped else f"nothing came for {wait:g} s"
+        if total is not None and (left := self._began + total - time.monotonic()) <= wait:
+            wait, over = left, f"the answer had not ended after {total:g} s"
+        if wait <= 0:  # or what has arrived already would be read for as long as more of it arrives
+            work.close()
+            raise TransportError(over, "time")
         try:
             async with asyncio.timeout(wait):
                 return await work
         except TimeoutError:
-            says = f"the answer had not ended after {total:g} s" if whole else f"nothing came for {wait:g} s"
-            raise TransportError(says, "time") from None
+            raise TransportError(over, "time") from None
 
 
 async def _send(request: Request, verify: bool) -> tuple[httpx.AsyncClient, httpx.Response]:
@@ -152,7 +164,7 @@ async def _send(request: Request, verify: bool) -> tuple[httpx.AsyncClient, http
         if not _TOKEN.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
             raise RequestError("a header holds a character that HTTP cannot send")
     try:
-        client = httpx.AsyncClient(timeout=None, follow_redirects=False, verify=verify)
+        client = httpx.AsyncClient(timeout=None, follow_redirects=False, verify=_trusted() if verify else False)
         built = httpx.Request(request.method, request.url, headers=headers, content=request.body)
     except (httpx.InvalidURL, ValueError, OSError, ImportError) as error:
         raise RequestError(f"the request cannot be made: {error}") from None
@@ -190,6 +202,12 @@ def library() -> Any:
     except ImportError:
         raise RequestError(f"HTTP needs a package that is not installed: pip install 'mmsp-fsm[{EXTRA}]'") from None
     return httpx
+
+
+@cache
+def _trusted() -> Any:
+    """The certificates that are trusted; reading them takes longer than a request to a server nearby."""
+    return library().create_ssl_context()
 
 
 def shown_url(url: str) -> str:

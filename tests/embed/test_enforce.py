@@ -300,6 +300,7 @@ def test_break_closes_the_source_of_a_stream_with_a_name():
         break
     assert (source.read, source.closed) == (1, 1)
     assert (checked.report.outcome, checked.report.errors, checked.report.events) == ("truncated", 0, 1)
+    assert checked.report.counts == {}
     assert list(checked) == []
 
 

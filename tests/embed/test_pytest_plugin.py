@@ -7,6 +7,9 @@ import sys
 import pytest
 
 import mmsp_fsm
+from mmsp_fsm.embed.pytest_coverage import Coverage
+from mmsp_fsm.model import UniEvent
+from mmsp_fsm.wire import structure
 from tests.streams import HI, error, stop, t, t_done, th
 
 pytest_plugins = ["pytester"]
@@ -367,6 +370,52 @@ def test_bad():
         ]
     )
     result.stdout.no_fnmatch_line("*not in unsure*")
+
+
+def test_coverage_counts_a_stream_alike_however_it_is_given(tmp_path):
+    """A recording's records are taken many at once, an object leads to its dict: each is one walk."""
+    events = [t("a"), th("b"), t("c"), t_done("ac"), *HI, *HI, stop(), t("late")]
+    lines = b"".join(json.dumps(event).encode() + b"\n" for event in events)
+    (tmp_path / "a.jsonl").write_bytes(lines)
+    ways = {
+        "events": events,
+        "objects": [structure(event, UniEvent) for event in events],
+        "a path": tmp_path / "a.jsonl",
+        "bytes": lines.replace(b"\n", b"\n\n"),
+        "an array": json.dumps(events).encode(),
+        "server-sent events": b"".join(b"data: " + line + b"\n\n" for line in lines.splitlines()) + b"data: [DONE]\n\n",
+    }
+    dumps = {}
+    for name, stream in ways.items():
+        coverage = Coverage()
+        coverage.begin()
+        try:
+            with pytest.raises(AssertionError):
+                mmsp_fsm.assert_conforms(stream)
+            with pytest.raises(AssertionError):
+                mmsp_fsm.assert_conforms(iter(HI))
+        finally:
+            coverage.end()
+        dumps[name] = coverage.dump()
+    first = dumps["events"]
+    assert all(dump == first for dump in dumps.values()), dumps
+    assert (first["streams"], first["rules"]) == (2, {"E302": 2, "E305": 1, "E307": 1})
+    assert ["between_groups", "text.delta", 3] in first["cells"]
+
+
+def test_coverage_says_nothing_of_an_end_that_nobody_waited_for(run):
+    result = run(
+        """
+def test_left(mmsp_streams):
+    for event in mmsp_streams(GOOD):
+        break
+def test_never_read(mmsp_streams):
+    mmsp_streams(GOOD)
+""",
+        "--mmsp-coverage",
+    )
+    result.stdout.fnmatch_lines(["1 stream; 1 of *"])
+    result.stdout.no_fnmatch_line("*E307*")
 
 
 def test_no_coverage_unless_it_is_asked_for(run):

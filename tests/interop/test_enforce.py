@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
+from tests.streams import stop, t, t_done
 
 client_module = pytest.importorskip("mmsp.mmsp.client", reason="the group `interop` is not installed")
 errors = pytest.importorskip("mmsp.errors")
@@ -53,11 +54,38 @@ class Server:
             writer.close()
 
 
-def over(records, **how):
+class Pieces(Server):
+    """Sends bytes in pieces, as fast as they go; then ends, `crash`es, or sends a space now and then (`drip`)."""
+
+    def __init__(self, data, size, then="end"):
+        super().__init__([])
+        self.pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        self.then = then
+
+    async def answer(self, reader, writer):
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(HEAD)
+            for piece in self.pieces:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0)
+            if self.then == "crash":
+                await asyncio.sleep(0.1)
+                writer.transport.abort()
+            while self.then == "drip" and not writer.is_closing():
+                writer.write(b" ")
+                await asyncio.sleep(0.02)
+        finally:
+            self.left.set()
+            writer.close()
+
+
+def over(records, patience=20, **how):
     """What comes out of `enforce` around the client, what it raised, the report, and how many records were sent."""
 
     async def run():
-        server = Server(records)
+        server = records if isinstance(records, Server) else Server(records)
         listening = await asyncio.start_server(server.answer, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
         client = client_module.MmspClient("m", base_url=f"http://127.0.0.1:{port}/v1")
@@ -65,14 +93,16 @@ def over(records, **how):
         async with listening:
             try:
                 async with (
-                    asyncio.timeout(20),
+                    asyncio.timeout(patience),
                     mmsp_fsm.enforce(client.streaming_response(MESSAGES, {}), **how) as checked,
                 ):
                     async for event in checked:
                         out.append(event)
-                        assert len(out) == server.sent, "an event was held back"
+                        assert len(out) == server.sent or isinstance(server, Pieces), "an event was held back"
                         server.handed_on.set()
-            except (mmsp_fsm.MMSPError, errors.UpstreamError, errors.IncompleteStreamError) as one:
+            except AssertionError:
+                raise
+            except Exception as one:
                 raised = one
             await client._client.aclose()
             async with asyncio.timeout(20):
@@ -133,3 +163,50 @@ def test_a_stream_cut_by_the_server_is_the_clients_to_tell():
     assert len(out) == 4
     assert isinstance(raised, errors.IncompleteStreamError)
     assert (report.verdict, report.outcome) == ("conforming", "failed")
+
+
+# ── Whatever the network does ────────────────────────────────────────────────────────────────────────────────────
+
+WAVES = [t("🌊 東京"), t(" né"), t_done("🌊 東京 né"), stop()]
+
+
+def body(*events):
+    return b"".join(b"data: " + json.dumps(one, ensure_ascii=False).encode() + b"\n\n" for one in events)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64])
+def test_borders_change_nothing(size):
+    """Within characters, line ends and blocks."""
+    out, raised, report, _ = over(Pieces(body(*WAVES) + b"data: [DONE]\n\n", size))
+    assert raised is None
+    assert [event["content_items"] for event in out] == [event["content_items"] for event in WAVES]
+    assert report.message.content_items[0].text == "🌊 東京 né"
+
+
+@pytest.mark.parametrize("then", ["end", "crash"])
+@pytest.mark.parametrize("kept", ["whole events", "half an event", "half a character"])
+def test_a_cut_is_the_clients_to_tell(then, kept):
+    data = body(*WAVES[:1])
+    data += {"whole events": b"", "half an event": body(WAVES[1])[:30], "half a character": b"data: \xf0\x9f"}[kept]
+    out, raised, report, _ = over(Pieces(data, len(data), then))
+    assert len(out) == 1
+    assert isinstance(raised, Exception)
+    assert not isinstance(raised, TimeoutError)
+    assert (report.verdict, report.outcome, report.events) == ("conforming", "failed", 2)
+
+
+def test_an_event_of_64_mib():
+    whole = "x" * (63 << 20)
+    data = body(t(whole), t_done(whole), stop()) + b"data: [DONE]\n\n"
+    out, raised, report, _ = over(Pieces(data, 1 << 20), patience=120)
+    assert raised is None
+    assert [len(event["content_items"]) for event in out] == [1, 1, 0]
+    assert len(report.message.content_items[0].text) == len(whole)
+
+
+def test_a_server_that_drips_holds_nobody_past_the_time_out():
+    data = body(*WAVES[:1]) + b"data: "
+    out, raised, report, _ = over(Pieces(data, len(data), "drip"), patience=0.5)
+    assert len(out) == 1
+    assert isinstance(raised, TimeoutError)
+    assert (report.events, report.errors, report.outcome) == (1, 0, "truncated")

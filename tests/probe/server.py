@@ -79,6 +79,7 @@ class Server:
     """An MMSP server of one model that repeats what it is told, and calls each tool that it is given."""
 
     keys = (KEY,)
+    model = MODEL
     pause = 0.0
     """Seconds between two events."""
     stream_headers = {"Content_Type": "text/event-stream; charset=utf-8", "Cache_Control": "no-cache"}
@@ -116,7 +117,7 @@ class Server:
         for name, due in (("model", str), ("messages", list), ("config", dict)):
             if not isinstance(value.get(name), due):
                 return 400, "InvalidRequestError", f"{name} is missing or of a wrong type"
-        return (404, "NotFoundError", "there is no such model") if value["model"] != MODEL else None
+        return (404, "NotFoundError", "there is no such model") if value["model"] != self.model else None
 
     def refuse(self, wire, status, name, message):
         body = json.dumps({"error": {"type": name, "message": message}}).encode()
@@ -165,7 +166,8 @@ class Server:
         return b"data: " + self.json(event).encode() + b"\n\n"
 
     def json(self, event):
-        return json.dumps({**event, "created_at": time.time_ns() // 1_000_000}, ensure_ascii=False)
+        timed = {**event, "created_at": time.time_ns() // 1_000_000} if "created_at" in event else event
+        return json.dumps(timed, ensure_ascii=False)
 
     def finish(self, wire):
         wire.body(self.done)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mmsp_fsm import Limits
 from mmsp_fsm.cli import main
 from tests.probe.server import DATA, HELLO, KEY, MODEL, Answers, Server, serving, sse
 from tests.streams import HI, c, d, d_done, delta, e, e_done, error, stop, t, t_done, th
@@ -348,6 +349,7 @@ def page(wire):
      "it leads to http://other/v1/stream, and a redirect is not followed"),
     (Answers(lambda wire: wire.head(204, "x")), 2, "the server answered 204 No Content"),
     (answering(b"\x1f\x8b\x08", Content_Encoding="gzip"), 2, "sends the stream as 'gzip'"),
+    (answering(b"<html>", Content_Type="Text/HTML; charset=utf-8"), 2, "the server sends a web page, and no stream"),
     (answering(sse(*HELLO)[:-14]), 0, ""),
     (Answers(keeps_open), 0, ""),
     (answering(b""), 1, ""),
@@ -380,15 +382,51 @@ def test_borders_within_characters_change_nothing(tail):
 
 
 def test_an_event_of_64_mib(tail):
-    size = 48 * 1024 * 1024
-    big = d("A" * size, "video/mp4")
-    with serving(answering(sse(big, d_done("A" * size, "video/mp4"), stop()))) as url:
+    """The longest that is read by default, to the byte; one byte more is said, and what follows is read."""
+    longest, bare = Limits().record_bytes, len(json.dumps(d("", "video/")))
+    size = (longest - bare - 4) // 4 * 4
+    content = "A" * size, "video/" + "x" * (longest - bare - size)
+    assert len(json.dumps(d(*content))) == longest
+    with serving(answering(sse(d(*content), d_done(*content), stop()))) as url:
         status, out, _ = tail(url)
         assert (status, out.splitlines()[1]) == (0, f"  > [{size * 3 // 4} bytes]")
-        status, out, _ = tail(url, "--max-record-bytes", "1000")
+        status, out, _ = tail(url, "--max-record-bytes", longest - 1)
     assert status == 1
-    assert "the record is longer than 1000 bytes" in out
+    assert f"the record is longer than {longest - 1} bytes" in out
+    assert out.splitlines()[-1].endswith("violating, stopped after 3 events in 1 closed group, 1 error, 0 warnings")
     assert len(out) < 10_000
+
+
+def test_a_byte_now_and_then_keeps_nobody(tail):
+    """A server that drips never trips a time-out that begins anew with each byte."""
+
+    def drips(wire):
+        chunked(wire).body(sse(*HELLO)[:300])
+        while not wire.left(0.1):
+            wire.body(b"x")
+
+    began = time.monotonic()
+    with serving(Answers(drips)) as url:
+        status, out, err = tail(url, "--timeout", "1")
+    assert (status, "no line came to its end for 1 s" in err) == (2, True), err
+    assert "  > Hel" in out
+    assert time.monotonic() - began < 10
+
+
+def test_comments_in_a_silence_are_waited_for(tail):
+    """As those of a slow model are, however long it takes."""
+
+    def thinks(wire):
+        first, rest = sse(*HELLO).split(b"\n\n", 1)
+        chunked(wire).body(first + b"\n\n")
+        for _ in range(6):
+            wire.left(0.25)
+            wire.body(b": keep-alive\n\n")
+        wire.body(rest)
+        wire.end()
+
+    with serving(Answers(thinks)) as url:
+        assert tail(url, "--timeout", "1")[0] == 0
 
 
 def test_a_missing_library_is_named(tail, monkeypatch):

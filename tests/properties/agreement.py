@@ -42,6 +42,15 @@ def one_by_one(checker: StreamChecker, records: Iterable[Any]) -> None:
             checker.feed(record)
 
 
+def without_steps(checker: StreamChecker, records: Iterable[Any]) -> None:
+    """Feed only what is not taken without a step, as `enforce` does."""
+    for record in records:
+        if isinstance(record, bytes):
+            checker.feed_record(record)
+        elif not checker.takes(record):
+            checker.feed(record)
+
+
 def in_batches(size: int, end: bytes = b"\n") -> Feed:
     """Feed records as bytes, `size` at a time, with a line end behind each."""
 
@@ -55,6 +64,7 @@ def in_batches(size: int, end: bytes = b"\n") -> Feed:
     return feed
 
 
+LIVE_WAYS: dict[str, Feed] = {"live": one_by_one, "without steps": without_steps}
 BYTES_WAYS: dict[str, Feed] = {
     "one by one": one_by_one,
     "in one batch": in_batches(1 << 30),
@@ -66,9 +76,7 @@ BYTES_WAYS: dict[str, Feed] = {
 def disagreements(records: list[Any], limits: Limits | None = None) -> Iterator[str]:
     """In which ways the recogniser makes a difference to what is said of `records`, bytes or values."""
     machine = checked(records, one_by_one, recognise=False, limits=limits)
-    ways = (
-        BYTES_WAYS if all(isinstance(record, bytes) and record.strip() for record in records) else {"live": one_by_one}
-    )
+    ways = BYTES_WAYS if all(isinstance(record, bytes) and record.strip() for record in records) else LIVE_WAYS
     for name, feed in ways.items():
         both = checked(records, feed, limits=limits)
         if both != machine or _order(both) != _order(machine):

@@ -504,7 +504,7 @@ NO_SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("source", NO_SOURCES, ids=repr)
+@pytest.mark.parametrize("source", NO_SOURCES, ids=lambda source: type(source).__name__)
 def test_what_is_no_stream_is_refused(source: Any) -> None:
     """`validate` and `parse` raise TypeError for what is no stream at all."""
     for take in (mmsp_fsm.validate, mmsp_fsm.parse):

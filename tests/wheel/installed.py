@@ -1,5 +1,6 @@
 """Run by `make test-wheel` with the interpreter of an empty environment that holds only the built wheel, from another
-folder: the manifest's verdicts by the command, 1,000 files in one call, and the Python way in."""
+folder: the verdicts of the manifest, 1,000 files in one call, the Python ways in, and what an absent extra says.
+"""
 
 import json
 import shutil
@@ -51,6 +52,15 @@ def main():
     assert b"legal transitions taken" in command("coverage", folder / f"{conforming}.sse", status=0)
     assert mmsp_fsm.__version__.encode() in command("--version", status=0)
     command("validate", "missing.jsonl", status=2)
+    events = mmsp_fsm.unparse(mmsp_fsm.parse(folder / f"{conforming}.sse"), size=8)
+    assert list(mmsp_fsm.enforce(events)) == events
+    assert mmsp_fsm.assert_conforms(events).outcome == "stopped"
+    kept = command("tail", folder / f"{conforming}.sse", status=0)
+    assert kept.splitlines()[-1].endswith(b" closed groups") or kept.splitlines()[-1].endswith(b" closed group")
+    assert len(command("probe", "--list", status=0).splitlines()) >= 32
+    for asking in (["tail", "http://127.0.0.1:1"], ["probe", "http://127.0.0.1:1", "--model", "m"]):
+        asked = subprocess.run([COMMAND, *asking], capture_output=True, check=False, timeout=60)
+        assert (asked.returncode, b"pip install 'mmsp-fsm[http]'" in asked.stderr) == (2, True), asked.stderr
     sys.stdout.write(f"the installed wheel gives {2 * len(MANIFEST)} verdicts of the manifest\n")
 
 
