@@ -84,7 +84,8 @@ def test_the_commands_run(command, tmp_path, monkeypatch):
         done = run(arguments, tmp_path)
     too_low = "--fail-under" in arguments  # one recording does not walk the whole machine
     assert (done.returncode, b"90 % are due" in done.stderr) == ((1, True) if too_low else (0, False)), done.stderr
-    assert too_low or done.stderr == b""
+    said = [line for line in done.stderr.splitlines() if not line.startswith(b"Fontconfig ")]  # the system's own
+    assert too_low or said == []
     made = (
         [arguments[arguments.index("-o") + 1]]
         if "-o" in arguments
