@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 from collections.abc import AsyncIterable, Iterable, Mapping
 from contextlib import suppress
 from os import PathLike, fspath
@@ -92,6 +93,10 @@ def feed_stream(checker: StreamChecker, stream: Stream, format: Format | None) -
         path = Path(stream)
         if "\0" in str(path):
             raise FileNotFoundError(errno.ENOENT, "a path holds no NUL character", str(path))
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise FileNotFoundError(errno.ENOENT, "no path is written so", ascii(str(path))) from None
         with path.open("rb") as file:
             report = feed_recording(checker, file, suffix=inner_suffix(path), format=format)
         return evolve(report, source=fspath(stream))

@@ -298,6 +298,12 @@ KEPT_FIDELITIES = 100
 """Fidelities of one group that are kept to compare: more than one is a fault already, and memory is bounded."""
 
 
+def may_be_object(last: str) -> bool:
+    """Whether a text that ends with `last` may be a JSON object."""
+    end = last.rstrip()
+    return not end or end.endswith("}")
+
+
 def contrast(name: str, joined: Any, done: Any, where: str) -> str:
     """A sentence that says how a done item's content differs from the joined one, at the pointer `where`."""
     if isinstance(joined, (str, bytes)) and isinstance(done, type(joined)) and not where:

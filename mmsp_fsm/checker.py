@@ -14,7 +14,7 @@ from attrs import define
 from mmsp_fsm.builders import ItemBuilder, Place
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.diagnostics import Diagnostic, Outcome, StreamReport
-from mmsp_fsm.errors import DefinitionError
+from mmsp_fsm.errors import DefinitionError, UnknownRuleError
 from mmsp_fsm.explainer import Explainer
 from mmsp_fsm.forms import Forms, make_forms
 from mmsp_fsm.jsonvalues import WHITE, NotJsonError, decode_record, plain, type_name
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class StreamChecker:
-    """Checks one stream, record by record. Nothing that is fed to it makes it raise.
+    """Checks one stream, record by record. No event and no bytes that are fed to it make it raise.
 
-    `rules` holds the codes to report (by default all but those that are off);
+    `rules` holds the codes to report (by default all but those that are off; raises UnknownRuleError for another word);
     `keep_message` tells whether the done items are kept for the report's message, which takes their memory. Raises
     DefinitionError where it is to keep them and `mmsp_fsm.model` was not generated from `definition`. `recognise=False`
     leaves out the first pass, which changes nothing but the time it takes.
@@ -54,7 +54,7 @@ class StreamChecker:
         self.definition = definition if definition is not None else default()
         self.limits = limits if limits is not None else Limits()
         self._passes = _passes(self.definition)
-        self.rules = frozenset(rules) if rules is not None else self._passes.rules
+        self.rules = _codes(self.definition, rules) if rules is not None else self._passes.rules
         if keep_message and (
             strange := [name for name, kind in self.definition.kinds.items() if kind.done not in ITEM_CLASSES]
         ):
@@ -73,7 +73,7 @@ class StreamChecker:
     @property
     def expected(self) -> tuple[str, ...]:
         """The symbols that may come next, without those that a guard would refuse."""
-        group = self._recogniser.group.as_builder() or self._builder.group
+        group = self._recogniser.group.as_builder(sketched=True) or self._builder.group
         here = Move(Sign("end", ""), Place(self.events), self.state, self.state, group=group)
         here.pieces = len(group.pieces) if group is not None else 0
         return self._builder.expected(here)
@@ -118,7 +118,9 @@ class StreamChecker:
             message = f"the event is a Python {type_name(event)} that raises {type_name(error)} when it is read"
             return self.feed_unreadable(message, line=line)
         if self._recogniser.ready and type(value) is dict and type(event) is not dict:
-            return self.feed(value, line=line)
+            state = builder.state
+            if self._recogniser.take(value, number, line):
+                return Step(number, builder.state, (), (), (self, value, line, state))
         return self._explain(value, False, Place(number, line, value))
 
     def takes(self, event: object) -> bool:
@@ -132,7 +134,11 @@ class StreamChecker:
         return first.take_growth(event) or first.take(event, self._builder.events, None)
 
     def feed_record(self, data: bytes, *, line: int | None = None) -> Step:
-        """Take one record as the bytes of its JSON text."""
+        """Take one record as the bytes of its JSON text. Raises TypeError where it is no bytes."""
+        if type(data) is not bytes:
+            if not isinstance(data, (bytes, bytearray, memoryview)):
+                raise TypeError(f"a record is bytes, not {type_name(data)}: an event that is decoded is for `feed`")
+            data = bytes(data)
         if len(data) > self.limits.record_bytes:
             message = f"the record is longer than {self.limits.record_bytes} bytes"
             return self.feed_unreadable(message, data=data[:256], line=line)
@@ -168,7 +174,11 @@ class StreamChecker:
         return self._step(place, lambda explainer: explainer.take_unreadable(message, place))
 
     def note(self, code: str, message: str, *, line: int | None = None) -> Diagnostic | None:
-        """Report a rule of the recording itself, which no record shows (W510), at the end of what was read."""
+        """Report a rule of the recording itself, which no record shows (W510), at the end of what was read.
+
+        Raises UnknownRuleError for a code that the catalogue does not have.
+        """
+        _codes(self.definition, [code])
         return self._explainer.note(code, message, Place(self._builder.events, line))
 
     def close(self, *, line: int | None = None) -> StreamReport:
@@ -262,6 +272,14 @@ class StreamChecker:
 def _done_item(item: ItemView | DoneItem) -> DoneItem:
     """The model object of a done item that was read without a fault."""
     return item if not isinstance(item, ItemView) else cast(DoneItem, model_item(item))
+
+
+def _codes(definition: Definition, rules: Iterable[str]) -> frozenset[str]:
+    """The codes in `rules`, each a rule's."""
+    codes = frozenset([rules] if isinstance(rules, str) else rules)
+    if strange := [code for code in codes if code not in definition.rules]:
+        raise UnknownRuleError(f"there is no rule with the code {strange[0]!r}; families and names are for `select`")
+    return codes
 
 
 @define(eq=False)

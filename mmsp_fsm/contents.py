@@ -28,7 +28,7 @@ AROUND = 3
 JOINED: dict[str, Callable[[list[Any]], Any]] = {"text": "".join, "bytes": b"".join, "whole": JOIN["whole"]}
 """How contents join, but for halves of a surrogate pair that meet."""
 
-_ESCAPED_LETTER = re.compile(rb"\\u00[4-7]")
+_ESCAPE_IN_KEY = re.compile(rb'\\[^"]*"\s*:')  # perhaps; of a value that ends so, the machine's reader knows better
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _text_of = msgspec.json.Encoder().encode
 _NUMBERS = {int, float}
@@ -82,9 +82,10 @@ class Contents:
         """A fidelity that may be carried, as a dict or as raw JSON."""
         if type(value) is msgspec.Raw:
             raw = bytes(value)
-            if raw != self._raw:
-                self._fidelity = self._checked(self._strict(raw))
-                self._raw = raw
+            if raw == self._raw:
+                self._raw = None  # the next group has one of its own, which a program may change
+                return self._fidelity
+            self._fidelity, self._raw = self._checked(self._strict(raw)), raw
             return self._fidelity
         return self._checked(self._plain(value))
 
@@ -98,7 +99,7 @@ class Contents:
         """Raises ValueError where `record` may name the raw field `key` (in its quotes) twice: what is not the last
         one, msgspec skips, and checks nothing of it.
         """
-        if record.count(key) != 1 or (b"\\u00" in record and _ESCAPED_LETTER.search(record) is not None):
+        if record.count(key) != 1 or (b"\\" in record and _ESCAPE_IN_KEY.search(record) is not None):
             raise ValueError
 
     # ── Done items ───────────────────────────────────────────────────────────────────────────────────────────

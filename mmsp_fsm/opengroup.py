@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from mmsp_fsm.builders import SIZE, ItemBuilder, Place
+from mmsp_fsm.builders import SIZE, ItemBuilder, Place, may_be_object
 from mmsp_fsm.contents import Contents
 from mmsp_fsm.forms import Form, Told, Turn
 from mmsp_fsm.jsonvalues import difference
@@ -125,15 +125,22 @@ class OpenGroup:
         self._weighed = len(self.pieces)
         return self._size <= self._builder.limits.group_bytes
 
-    def as_builder(self) -> ItemBuilder | None:
-        """It as the machine has it; None where no group is open here."""
+    def as_builder(self, *, sketched: bool = False) -> ItemBuilder | None:
+        """It as the machine has it; None where no group is open here. `sketched` leaves out what does not bear on
+        what may come next, so that it takes no longer for a group of many fragments.
+        """
         form, builder = self.form, self._builder
         if form is None:
             return None
         group = ItemBuilder(builder.definition, form.kind, Place(*self._opened), builder.limits)
         group.header = dict(zip(form.names, self.values, strict=True))
         group.fidelities += [self._fidelity] if self._fidelity else []
-        group.carry(list(self.pieces))
+        if not sketched:
+            group.carry(list(self.pieces))
+        elif form.kind.closes is None:
+            group.fragments = len(self.pieces)
+        else:
+            group.carry(list(self.pieces) if may_be_object(self.pieces[-1]) else self.pieces[-1:])
         return group
 
     def hand_over(self) -> None:

@@ -205,7 +205,8 @@ class Recogniser:
             return False
         items_name, into, later = group.growth
         try:
-            if type(event[items_name][0]) is not dict:  # for which another mapping would pass
+            items = event[items_name]
+            if type(items) is not list or type(items[0]) is not dict:  # for which another mapping would pass
                 return False
             read = msgspec.convert(event, into)
         except Exception:  # a Python object may do anything when it is looked at
@@ -216,7 +217,7 @@ class Recogniser:
         if type(created_at) is not int or not builder.latest <= created_at < BEYOND:
             return False
         content = item.content
-        if type(content) is not str or len(content) > LONG or not len(pieces) % WEIGHED:
+        if type(content) is not str or len(content) > LONG or not (len(pieces) + 1) % WEIGHED:
             return False
         pieces.append(content)
         builder.latest = created_at

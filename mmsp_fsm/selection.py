@@ -18,7 +18,7 @@ def selected(
 
     `select` replaces the rules that are on by default, `extend_select` adds to them, `ignore` takes away, last. Each
     word is a code, a rule's name, the beginning of a code (a family: `E`, `E4`, `W51`) or `ALL`. Raises
-    `UnknownRuleError` for a word that is none of these.
+    `UnknownRuleError` for a word that is none of these, TypeError for what are no words.
     """
     chosen = set(definition.default_rules) if select is None else _codes(definition, select)
     return frozenset((chosen | _codes(definition, extend_select)) - _codes(definition, ignore))
@@ -39,6 +39,8 @@ def find_rule(definition: Definition, name: str) -> Rule:
 
 def _codes(definition: Definition, words: Iterable[str]) -> set[str]:
     each = [words] if isinstance(words, str) else words
+    if not isinstance(each, Iterable):
+        raise TypeError(f"rules are chosen by a word or several, not by {words!r}")
     return {code for word in each for code in _family(definition, str(word).strip())}
 
 

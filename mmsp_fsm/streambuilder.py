@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from mmsp_fsm.builders import ItemBuilder, Place
+from mmsp_fsm.builders import ItemBuilder, Place, may_be_object
 from mmsp_fsm.definition import Cell, Definition, Guard, Kind
 from mmsp_fsm.jsonvalues import Decoded, NotJsonError, name_of, point, show
 from mmsp_fsm.limits import Limits
@@ -347,6 +347,8 @@ def _refuses(guard: Guard, move: Move) -> bool:
         return group.fragments > 0
     if guard.when not in ("not_json", "not_an_object") or not group.judged():
         return False
+    if move.pieces and not may_be_object(group.pieces[move.pieces - 1]):
+        return True
     parsed = group.parsed(move.pieces)
     if isinstance(parsed, NotJsonError):
         return guard.when == "not_json"

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
+from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.errors import UnknownRuleError
+from mmsp_fsm.limits import Limits
 from mmsp_fsm.model import TextDoneItem, ToolCallDoneItem, UniEvent, UniMessage, UsageMetadata
 from mmsp_fsm.wire import structure, to_json
 from tests.streams import HI, TIME, USAGE, c, c_done, error, stop, t
@@ -241,3 +244,57 @@ def test_a_kind_without_a_class_is_refused():
     kinds = {**default().kinds, "video": evolve(default().kinds["text"], name="video")}
     with pytest.raises(mmsp_fsm.DefinitionError, match=r"no class for video: run `make generate`"):
         mmsp_fsm.StreamChecker(evolve(default(), kinds=kinds))
+
+
+# ── Arguments that are none ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("rules", [["E3"], "E3", ["group-left-open"], ["NOPE"]])
+def test_a_checker_refuses_what_is_no_code(rules):
+    with pytest.raises(UnknownRuleError, match="there is no rule with the code"):
+        StreamChecker(rules=rules)
+
+
+def test_a_checker_takes_one_code():
+    assert StreamChecker(rules="E302").rules == {"E302"}
+
+
+def test_a_note_is_of_a_rule():
+    with pytest.raises(UnknownRuleError, match="NOPE"):
+        StreamChecker().note("NOPE", "x")
+
+
+@pytest.mark.parametrize("limit", ["record_bytes", "group_bytes", "nesting", "diagnostics"])
+@pytest.mark.parametrize(
+    ("value", "error"), [(None, TypeError), ("9", TypeError), (1.5, TypeError), (True, TypeError), (-1, ValueError)]
+)
+def test_limits_are_numbers(limit, value, error):
+    with pytest.raises(error, match=f"the limit {limit} is"):
+        Limits(**{limit: value})
+
+
+@pytest.mark.parametrize("record", ["{}", None, 5, {}])
+def test_a_record_is_bytes(record):
+    with pytest.raises(TypeError, match="a record is bytes, not "):
+        StreamChecker().feed_record(record)
+
+
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_a_record_may_be_other_bytes(kind):
+    reports = []
+    for made in (bytes, kind):
+        checker = StreamChecker()
+        checker.feed_record(made(b"{}"))
+        reports.append(checker.close())
+    assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("words", [5, 1.5, object()])
+def test_rules_are_chosen_by_words(words):
+    with pytest.raises(TypeError, match="rules are chosen by a word or several"):
+        mmsp_fsm.validate([], select=words)
+
+
+def test_a_path_that_no_file_system_writes():
+    with pytest.raises(FileNotFoundError, match="no path is written so"):
+        mmsp_fsm.validate("\ud800")

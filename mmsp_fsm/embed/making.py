@@ -70,8 +70,14 @@ def cut(content: Any, size: int | None, cut_pairs: bool = False) -> list[Any]:
 
 
 def arguments_text(value: Any) -> str:
-    """The JSON text of a call's arguments: characters as they are, halves of pairs as escapes."""
-    return escaped(json.dumps(value, ensure_ascii=False))
+    """The JSON text of a call's arguments: characters as they are, halves of pairs as escapes.
+
+    Raises ValueError where they are nested too deep to be written, or JSON's types do not hold them.
+    """
+    try:
+        return escaped(json.dumps(value, ensure_ascii=False))
+    except (RecursionError, TypeError) as error:
+        raise ValueError(f"arguments are no JSON object that can be written: {error}") from None
 
 
 def record_bytes(record: Event) -> bytes:

@@ -310,6 +310,8 @@ def _drawn(
 def _plans(draw: DrawFn, definition: Definition, holding: str | None, times: int, answers: bool) -> list[Kind]:
     """The kinds of a stream's groups, in order. `answers` asks for one that is not hidden."""
     kinds = list(definition.kinds.values())
+    if holding is not None and holding not in definition.kinds:
+        raise ValueError(f"holding names a kind ({', '.join(definition.kinds)}), not {holding!r}")
     plan = draw(st.lists(st.sampled_from(kinds), max_size=3))
     if holding is not None and (times > 1 or all(kind.name != holding for kind in plan)):
         at = draw(st.integers(0, len(plan)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.embed.making import Event
 from mmsp_fsm.embed.writing import StreamWriter
+from mmsp_fsm.jsonvalues import type_name
 from mmsp_fsm.loading import default
 from mmsp_fsm.model import UniMessage
 from mmsp_fsm.wire import to_dict
@@ -20,13 +21,17 @@ def unparse(
     `message`, for every message that the protocol allows.
 
     Raises `RefusedEventError` for one that it does not (an empty call id, NaN in a vector), ValueError for another
-    size. Protocol, "Grammar": the done items are the message.
+    size, TypeError for what is no message of done items. Protocol, "Grammar": the done items are the message.
     """
+    if not isinstance(message, UniMessage):
+        raise TypeError(f"a UniMessage is due, not {type_name(message)}")
     known = definition if definition is not None else default()
     kinds = {kind.done: kind for kind in known.kinds.values()}
     writer = StreamWriter(clock=lambda: message.created_at, definition=known)
     events: list[Event] = []
     for item in message.content_items:
+        if getattr(type(item), "type", None) not in kinds:
+            raise TypeError(f"a message holds done items, and here is {type_name(item)}")
         value = to_dict(item)
         kind, fidelity = kinds[value.pop("type")], value.pop(known.fidelity.key, None)
         events += writer.group(kind.name, size=size, cut_pairs=cut_pairs, fidelity=fidelity, **value)

@@ -83,6 +83,10 @@ class StreamWriter:
     ) -> None:
         if format not in get_args(WireFormat):
             raise ValueError(f"format is {' or '.join(get_args(WireFormat))}, not {format!r}")
+        if out is not None and not callable(getattr(out, "write", None)):
+            raise TypeError(f"out is a file to write bytes to, not {type_name(out)}")
+        if clock is not None and not callable(clock):
+            raise TypeError(f"clock is a function that gives Unix milliseconds, not {type_name(clock)}")
         self.definition = definition if definition is not None else default()
         self.warnings: list[Diagnostic] = []
         self.events = 0
@@ -191,6 +195,8 @@ class StreamWriter:
         `finish_reason` is by default the one that the message's kinds call for; a count of the usage that is not
         given is null. Protocol, "Events".
         """
+        if usage is not None and not isinstance(usage, (UsageMetadata, Mapping)):
+            raise TypeError(f"usage is a UsageMetadata or its counts by name, not {type_name(usage)}")
         given = asdict(usage) if isinstance(usage, UsageMetadata) else dict(usage or {})
         full = {**dict.fromkeys(self.definition.usage.counts), **given, **counts}
         reason = finish_reason if finish_reason is not None else self._reason()
@@ -282,13 +288,12 @@ class StreamWriter:
         return self._end
 
     def _send(self, event: Event, what: str) -> Event:
-        state, expected = self.state, self.expected
         shift = self.events - self._checker.events
         step = self._checker.feed(event)
         errors = tuple(one for one in step.diagnostics if one.severity == "error")
         if errors:
             self._restore()
-            raise RefusedEventError(what, state, expected, _shifted(errors, shift))
+            raise RefusedEventError(what, self.state, self.expected, _shifted(errors, shift))
         self.warnings += _shifted(step.diagnostics, shift)
         self.events += 1
         self._latest = event.get(self._time_field, self._latest)

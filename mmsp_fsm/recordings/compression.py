@@ -218,7 +218,7 @@ def _steps(one: Decompressor, data: bytes, size: int) -> Iterator[bytes]:
     while True:
         if chunk:
             yield chunk
-        if one.eof or one.needs_input:
+        if one.eof or (one.needs_input and len(chunk) < size):  # bzip2 holds back what it has made of all its input
             return
         chunk = one.decompress(b"", size)
 

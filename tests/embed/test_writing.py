@@ -15,6 +15,7 @@ from mmsp_fsm.loading import default
 from mmsp_fsm.model import (
     EmbeddingDoneItem,
     InlineDataDoneItem,
+    TextDeltaItem,
     TextDoneItem,
     ToolCallDoneItem,
     UniMessage,
@@ -443,3 +444,27 @@ def test_a_message_that_the_protocol_does_not_allow_is_refused(item, code):
 
 def test_every_rule_is_on_in_a_writer():
     assert selected(default(), None) >= ERRORS
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: mmsp_fsm.unparse(None), TypeError, "a UniMessage is due, not NoneType"),
+        (lambda: mmsp_fsm.unparse({"content_items": []}), TypeError, "a UniMessage is due, not dict"),
+        (lambda: mmsp_fsm.unparse(message_of({"type": "text.done", "text": "a"})), TypeError, "and here is dict"),
+        (lambda: mmsp_fsm.unparse(message_of(TextDeltaItem(text="a"))), TypeError, "and here is TextDeltaItem"),
+        (lambda: mmsp_fsm.unparse(message_of(5)), TypeError, "and here is int"),
+        (lambda: mmsp_fsm.StreamWriter(5), TypeError, "out is a file"),
+        (lambda: mmsp_fsm.StreamWriter("x"), TypeError, "out is a file"),
+        (lambda: mmsp_fsm.StreamWriter(clock=5), TypeError, "clock is a function"),
+        (lambda: mmsp_fsm.StreamWriter().stop("stop", 5), TypeError, "usage is"),
+        (
+            lambda: mmsp_fsm.StreamWriter().group("tool_call", {"a": {1}}, name="f", tool_call_id="i"),
+            ValueError,
+            "arguments",
+        ),
+    ],
+)
+def test_arguments_that_are_none(make, error, says):
+    with pytest.raises(error, match=says):
+        make()

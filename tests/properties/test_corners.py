@@ -6,6 +6,8 @@ import base64
 import copy
 import enum
 import json
+import tomllib
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +18,8 @@ from test_laws import DEFINITION
 from mmsp_fsm.checker import StreamChecker
 from mmsp_fsm.diagnostics import StreamReport
 from mmsp_fsm.limits import Limits
+from mmsp_fsm.loading import grammar_folder
+from mmsp_fsm.written import build
 
 T = 1_700_000_000_000
 NAMES = [entry.name for entry in DEFINITION.event.field]
@@ -191,6 +195,44 @@ def test_long_fragments_are_weighed_as_they_come() -> None:
         assert group.pieces == []
 
 
+@pytest.mark.parametrize("ready", [False, True])
+def test_short_fragments_are_weighed_after_so_many(ready: bool) -> None:
+    """Of dicts, too, whether C code tells their types or not."""
+    checker = StreamChecker(limits=Limits(group_bytes=5000))
+    checker._passes.forms._records = 10**6 if ready else 0
+    for _ in range(2000):
+        checker.feed(text("delta", "x" * 10))
+    group = checker._recogniser.group.as_builder() or checker._builder.group
+    assert group is not None
+    assert group.pieces == []
+
+
+@pytest.mark.parametrize("last", ["", " ", "{}", '"}', "]"])
+def test_what_may_come_next_is_told_without_all_that_came(last: str) -> None:
+    """In both passes alike; a group of many fragments is not looked through for it."""
+    for events in (call(["{", '"a": 1', last], {})[:3], [text("delta", "a")] * 3, AUDIO_STREAM[:2]):
+        both, alone = StreamChecker(), StreamChecker(recognise=False)
+        for one in events:
+            both.feed(one)
+            alone.feed(one)
+        assert both.expected == alone.expected
+        sketch = both._recogniser.group.as_builder(sketched=True)
+        assert sketch is not None
+        assert len(sketch.pieces) <= (3 if "arguments" in str(events) else 0)
+
+
+def test_groups_do_not_share_their_fidelity() -> None:
+    carried = {"fidelity": {"s": {"x": 1}}}
+    events = [text("delta", "a", **carried), text("done", "a", **carried)] * 2 + [stop()]
+    checker = StreamChecker()
+    assert checker.feed_records([line(one) for one in events], [None] * 5) == 5
+    message = checker.close().message
+    assert message is not None
+    one, other = message.content_items
+    assert one.fidelity == other.fidelity == {"s": {"x": 1}}
+    assert one.fidelity is not other.fidelity
+
+
 # ── Python objects ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -294,6 +336,27 @@ def test_arguments_with_halves_of_surrogate_pairs_as_keys() -> None:
     turned = dict(reversed(list(both.items())))
     reports = [checked(call(['{"😀": 2}'], one), one_by_one) for one in (both, turned)]
     assert [one.errors for one in reports] == [1, 1]
+
+
+def test_a_foreign_object_is_named_in_whatever_event_it_stands() -> None:
+    strange = OrderedDict(text("delta", "a"), role={1, 2})
+    assert codes([strange]) == ["E105", "E307"]
+    assert "a Python set" in checked([strange], one_by_one).diagnostics[0].message
+
+
+def test_a_raw_field_whose_name_is_no_letters_alone() -> None:
+    """A kind of another definition, whose field's name is written with an escape the first time."""
+    grammar = tomllib.loads((grammar_folder() / "mmsp.toml").read_text())
+    grammar["kind"]["js"] = {"grows": "data2", "joins": "text", "closes": "json_object"}
+    definition = build(grammar, tomllib.loads((grammar_folder() / "rules.toml").read_text()))
+    lost = line(event({"type": "js.done", "data2": 0})).replace(b'"data2":0', b'"data\\u0032":{"a":"\xff"},"data2":{}')
+    records = [line(event({"type": "js.delta", "data2": "{}"})), lost, line(stop())]
+    for recognise in (True, False):
+        checker = StreamChecker(definition, keep_message=False, recognise=recognise)
+        checker._passes.forms.structs_for(1000)
+        for record in records:
+            checker.feed_record(record)
+        assert checker.close().diagnostics[0].code == "E101"
 
 
 def test_an_event_that_its_owner_changes_afterwards() -> None:

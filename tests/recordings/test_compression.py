@@ -502,3 +502,18 @@ def test_a_folder_is_searched_for_compressed_recordings_too(tmp_path, monkeypatc
         *(f"./b.json{suffix}" for suffix in sorted(SUFFIX.values())),
         "./e.json.gz",
     ]
+
+
+@pytest.mark.parametrize("at", [10, 40, 60, 100])
+def test_what_is_saved_of_a_corrupt_archive_does_not_depend_on_how_it_came(at):
+    class Slowly:
+        def __init__(self, data, size):
+            self.file, self.size = io.BytesIO(data), size
+
+        def read(self, _=-1):
+            return self.file.read(self.size)
+
+    data = bytearray(bz2.compress(b"".join(b'{"a":%d}\n' % number for number in range(60))))
+    data[at] ^= 1
+    reports = [mmsp_fsm.validate(Slowly(bytes(data), size)) for size in (1, 2, 3, 7, 1 << 20)]
+    assert all(one == reports[0] for one in reports)
