@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -28,7 +27,6 @@ AROUND = 3
 JOINED: dict[str, Callable[[list[Any]], Any]] = {"text": "".join, "bytes": b"".join, "whole": JOIN["whole"]}
 """How contents join, but for halves of a surrogate pair that meet."""
 
-_ESCAPE_IN_KEY = re.compile(rb'\\[^"]*"\s*:')  # perhaps; of a value that ends so, the machine's reader knows better
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _text_of = msgspec.json.Encoder().encode
 _NUMBERS = {int, float}
@@ -93,14 +91,6 @@ class Contents:
         if not self._internal.isdisjoint(fidelity):
             raise ValueError
         return fidelity
-
-    @staticmethod
-    def named_once(record: bytes, key: bytes) -> None:
-        """Raises ValueError where `record` may name the raw field `key` (in its quotes) twice: what is not the last
-        one, msgspec skips, and checks nothing of it.
-        """
-        if record.count(key) != 1 or (b"\\" in record and _ESCAPE_IN_KEY.search(record) is not None):
-            raise ValueError
 
     # ── Done items ───────────────────────────────────────────────────────────────────────────────────────────
 

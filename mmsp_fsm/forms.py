@@ -6,7 +6,9 @@ A form is one kind's: what its items look like as dicts, and what a first fragme
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +39,38 @@ KEPT_HEADERS = 64
 
 
 @frozen(eq=False)
+class RawKey:
+    """The name of a field that is read as raw JSON, and how records write it."""
+
+    name: str
+    written: bytes
+
+    def named_once(self, record: bytes) -> None:
+        """Raises ValueError where `record` may name the field twice: what is not the last one, msgspec skips, and
+        checks nothing of it.
+        """
+        if record.count(self.written) != 1 or (b"\\" in record and _escapes(self.name).search(record) is not None):
+            raise ValueError
+
+
+def raw_key(name: str) -> RawKey:
+    """The key of the field `name`."""
+    return RawKey(name, b'"%s"' % name.encode())
+
+
+@cache
+def _escapes(name: str) -> re.Pattern[bytes]:
+    """Escapes that stand for a character of `name`."""
+    units = name.encode("utf-16-be")
+    each = {rb"\\u%s" % units[at : at + 2].hex().encode() for at in range(0, len(units), 2)}
+    return re.compile(b"|".join([rb"\\/", *sorted(each)]) if "/" in name else b"|".join(sorted(each)), re.IGNORECASE)
+
+
+@frozen(eq=False)
 class Form:
     """How the items of one kind look as dicts.
 
-    `grows_key` is the growing field's name as records write it. `names` are the header's fields, and `header_of`
+    `grows_key` is the growing field's name. `names` are the header's fields, and `header_of`
     gives their values, one as it is and several as a tuple (None where there is none); `needed` are those that are
     never empty, `fixed` is what all headers of this kind tell, where that does not depend on their values; `told_at`
     is the index of the one that tells a group from others. `size` counts an item's fields, fidelity apart.
@@ -48,7 +78,7 @@ class Form:
 
     kind: Kind
     names: tuple[str, ...]
-    grows_key: bytes
+    grows_key: RawKey
     size: int
     told_at: int | None
     header_of: Callable[[Any], Any] | None
@@ -125,7 +155,7 @@ class Forms:
     event: Callable[[dict[str, Any]], tuple[Any, ...]]
     items_name: str
     constants: tuple[tuple[str, str | None], ...]
-    fidelity_key: bytes
+    fidelity_key: RawKey
     fields: int
     _structs: Structs | None = None
     _records: int = 0
@@ -168,7 +198,7 @@ def make_forms(definition: Definition) -> Forms:
         event=itemgetter(*(names[holds] for holds in looked_at)),
         items_name=names["items"],
         constants=tuple((entry.name, entry.value) for entry in definition.event.field if entry.holds == "constant"),
-        fidelity_key=b'"%s"' % definition.fidelity.key.encode(),
+        fidelity_key=raw_key(definition.fidelity.key),
         fields=len(definition.event.field),
     )
 
@@ -179,7 +209,7 @@ def _form(kind: Kind) -> Form:
     return Form(
         kind=kind,
         names=names,
-        grows_key=b'"%s"' % kind.grows.encode(),
+        grows_key=raw_key(kind.grows),
         size=2 + len(names),
         told_at=names.index(kind.told_by) if kind.told_by is not None else None,
         header_of=itemgetter(*names) if names else None,

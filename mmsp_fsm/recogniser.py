@@ -154,7 +154,7 @@ class Recogniser:
             self.group.repeat = expect_repeat(typed.styles, record, item.content, self.group.values, event.created_at)
 
     def _raw_fidelity(self, item: Any, record: bytes) -> Fidelity:
-        self._contents.named_once(record, self.forms.fidelity_key)
+        self.forms.fidelity_key.named_once(record)
         return self._contents.fidelity(item.fidelity)
 
     def _grow_or_close(self, turn: Turn, typed: Typed, item: Any, record: bytes) -> None:
@@ -163,7 +163,7 @@ class Recogniser:
         fidelity = None if item.fidelity is ABSENT else self._raw_fidelity(item, record)
         if turn.action == "close":
             if turn.form.kind.closes is not None:
-                self._contents.named_once(record, turn.form.grows_key)
+                turn.form.grows_key.named_once(record)
             self.group.close(turn, content, typed.header_of(item) if typed.header_of is not None else None, fidelity)
             return
         if typed.same_of is not None and typed.same_of(item) != self.group.told.same:
