@@ -63,7 +63,7 @@ def _escapes(name: str) -> re.Pattern[bytes]:
     """Escapes that stand for a character of `name`."""
     units = name.encode("utf-16-be")
     each = {rb"\\u%s" % units[at : at + 2].hex().encode() for at in range(0, len(units), 2)}
-    return re.compile(b"|".join([rb"\\/", *sorted(each)]) if "/" in name else b"|".join(sorted(each)), re.IGNORECASE)
+    return re.compile(b"|".join(sorted(each)), re.IGNORECASE)
 
 
 @frozen(eq=False)

@@ -62,22 +62,29 @@ def hollow_decoder(decode: Callable[[Any], Any], styles: Sequence[Style]) -> Cal
     `styles` are how records with base64 are written. What is cut out is no more than bytes without a quote: decoding
     the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
     """
-    leads = [(lead + b'"', re.findall(rb'"\w+"(?=\s*:)', lead)) for one in styles for lead in (one.lead, one.done_lead)]
+    written = [lead for one in styles for lead in (one.lead, one.done_lead) if b"\\" not in lead]
+    leads = [(lead + b'"', *_around(lead)) for lead in written]
 
     def decode_hollow(record: bytes) -> Any:
         if len(record) < LONG:
             return decode(record)
         tail = record[-TAIL:]
         rest = tail[tail.find(b'"') :]
-        # Without an escape no key can be written in two ways, so that each of the lead's stands there once.
-        for lead, keys in leads if b"\\" not in rest else ():
-            if record.startswith(lead) and not any(key in rest for key in keys):
+        # Without an escape no key can be written in two ways, so that each around the value stands there once.
+        for lead, items, grows in leads if b"\\" not in rest else ():
+            if record.startswith(lead) and items not in rest and grows not in rest:
                 event = decode(lead + rest)
                 event.content_items[0].content = memoryview(record)[len(lead) : len(record) - len(rest)]
                 return event
         return decode(record)
 
     return decode_hollow
+
+
+def _around(lead: bytes) -> tuple[bytes, bytes]:
+    """The keys that stand around the value behind `lead`, in their quotes: the items', and the growing field's."""
+    items, grows = re.findall(rb'("[^"]*"):\s*(?:\[|$)', lead)
+    return items, grows
 
 
 # ── Done items that repeat their fragment ────────────────────────────────────────────────────────────────────────

@@ -359,6 +359,21 @@ def test_a_raw_field_whose_name_is_no_letters_alone() -> None:
         assert checker.close().diagnostics[0].code == "E101"
 
 
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_long_base64_in_a_field_that_writers_may_escape(ascii_only: bool) -> None:
+    grammar = tomllib.loads((grammar_folder() / "mmsp.toml").read_text())
+    grammar["kind"]["film"] = {"grows": "dé", "joins": "bytes"}
+    definition = build(grammar, tomllib.loads((grammar_folder() / "rules.toml").read_text()))
+    twice = base64.b64encode(b"q" * 12000).decode()
+    pieces = [("delta", BASE64), ("delta", BASE64), ("done", twice)]
+    events = [*(event({"type": f"film.{what}", "dé": content}) for what, content in pieces), stop()]
+    checker = StreamChecker(definition, keep_message=False)
+    checker._passes.forms.structs_for(1000)
+    checker.feed_records([json.dumps(one, ensure_ascii=ascii_only).encode() for one in events], [None] * 4)
+    assert checker.explained == 0
+    assert checker.close().diagnostics == ()
+
+
 def test_an_event_that_its_owner_changes_afterwards() -> None:
     def related(change: Callable[[dict[str, Any]], None]) -> StreamReport:
         checker = StreamChecker()
