@@ -56,14 +56,13 @@ def make_style(definition: Definition, kind: Kind, comma: str, colon: str) -> St
 # ── Base64 that is cut out ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def hollow_decoder(decode: Callable[[Any], Any], styles: Sequence[Style]) -> Callable[[Any], Any]:
+def hollow_decoder(decode: Callable[[Any], Any], begins: Sequence[bytes]) -> Callable[[Any], Any]:
     """Decode as `decode` does, but for the base64 of a long record, which becomes the item's `content` as it stands.
 
-    `styles` are how records with base64 are written. What is cut out is no more than bytes without a quote: decoding
-    the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
+    `begins` are what records with base64 begin with, up to the value. What is cut out is no more than bytes without a
+    quote: decoding the base64 shows that it is a string of no escapes, so that the rest is read as if it stood there.
     """
-    written = [lead for one in styles for lead in (one.lead, one.done_lead) if b"\\" not in lead]
-    leads = [(lead + b'"', *_around(lead)) for lead in written]
+    leads = [(lead + b'"', *_around(lead)) for lead in begins if b"\\" not in lead]
 
     def decode_hollow(record: bytes) -> Any:
         if len(record) < LONG:

@@ -100,17 +100,17 @@ def make_growth(forms: Forms, form: Form) -> Growth | None:
 
 def _row(definition: Definition, turns: dict[str, Turn], typed: dict[str, Typed]) -> StructRow:
     by_struct: dict[type[msgspec.Struct], tuple[Turn, Typed]] = {}
-    with_base64: list[Style] = []
+    begins: list[bytes] = []
     for turn in turns.values():
         of = typed[turn.form.kind.name]
         by_struct[{"open": of.first, "grow": of.later, "close": of.done}[turn.action]] = turn, of
         if turn.form.kind.joins == "bytes":
-            with_base64 += of.styles
+            begins += [style.done_lead if turn.action == "close" else style.lead for style in of.styles]
     # Of a union, for where there is none, msgspec would let the tag be absent.
     legal: Any = (*by_struct, _NoItem)
     items: Any = Union[legal]  # noqa: UP007
     decode = msgspec.json.Decoder(_event(definition, "delta", items)).decode
-    return StructRow(by_struct, hollow_decoder(decode, with_base64) if with_base64 else decode)
+    return StructRow(by_struct, hollow_decoder(decode, begins) if begins else decode)
 
 
 class _NoItem(msgspec.Struct, tag_field="type", tag=""):

@@ -12,6 +12,7 @@ from mmsp_fsm.commands.options import (
     CONFORMING,
     UNREADABLE,
     VIOLATING,
+    FiniteRange,
     check_options,
     docs_url_option,
     examples,
@@ -39,7 +40,7 @@ FORMATS = ("table", "json", "svg", "dot")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("--kinds", help="The kinds that the producer sends: only their transitions count. By default all.")
 @click.option("--expand", is_flag=True, help="A row for each kind, also where kinds behave alike.")
-@click.option("--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Fail where fewer were taken.")
+@click.option("--fail-under", type=FiniteRange(0, 100), metavar="PERCENT", help="Fail where fewer were taken.")
 @docs_url_option
 @reading_options
 @output_option

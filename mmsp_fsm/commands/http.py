@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from mmsp_fsm.commands.options import FiniteRange
 from mmsp_fsm.probing.requests import KEY_VARIABLE
 
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = FiniteRange(min=0, min_open=True)
 
 
 def _header(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

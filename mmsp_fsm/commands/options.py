@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
 CONFORMING, VIOLATING, UNREADABLE = 0, 1, 2
 """The exit statuses that say what was found; 2 is a misuse, too, and beats 1."""
+
+
+class FiniteRange(click.FloatRange):
+    """Numbers of a range; NaN, which is in none and beyond none, is no number here."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Fails as click's types do."""
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is no finite number.", param, ctx)
+        return number
 
 
 def examples(*lines: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, TextIO
 
 from mmsp_fsm.diagnostics import StreamReport
@@ -24,6 +25,7 @@ GUTTER = "  > "
 NARROWEST = 40
 """Columns below which a terminal's own line breaks are no worse than ours."""
 
+_COUNTS = 8  # of the usage, that are shown: it is the server's, and may hold any
 _LONGEST = 80
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CUT_OFF = re.compile("[\ud800-\udbff]$")
@@ -68,7 +70,8 @@ class LiveText:
         item, sign = move.sign.item, move.sign
         if item is None:
             if sign.symbol == "stop":
-                usage = ", ".join(f"{name} {show(count)}" for name, count in (sign.usage or {}).items())
+                counts = list(islice((sign.usage or {}).items(), _COUNTS))
+                usage = ", ".join(f"{self._clip(name)} {self._clip(show(count))}" for name, count in counts)
                 self._head("stop", ": ".join(part for part in (self._clip(sign.reason or ""), usage) if part))
             elif sign.symbol == "error":
                 error = sign.error or {}

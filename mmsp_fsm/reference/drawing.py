@@ -17,7 +17,7 @@ from mmsp_fsm.reference.picture import Address, Picture
 Theme = Literal["auto", "light", "dark"]
 """`auto`: as whoever looks at it prefers, where the format can tell; else light."""
 
-EXTRA = "drawing needs Graphviz: pip install 'mmsp-fsm[diagrams]' (dot, mermaid and html are written without it)"
+EXTRA = "drawing needs Graphviz: pip install 'mmsp-fsm[diagrams]' (text formats are written without it)"
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from mmsp_fsm.definition import Definition
 from mmsp_fsm.loading import grammar_folder
 from mmsp_fsm.reference.colours import DARK, FACES, LIGHT, Palette
-from mmsp_fsm.reference.drawing import EXTRA, SVG, XLINK, MissingExtraError
+from mmsp_fsm.reference.drawing import SVG, XLINK, MissingExtraError
 from mmsp_fsm.reference.ebnf import KIND, Choice, Ebnf, Node, Repeat, Sequence, Symbol, Use, parse_ebnf
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Links = Callable[[str], str | None]
 """Where a production's diagram is, by its name; None where it is not to be linked."""
+
+RAILROAD = "syntax diagrams need railroad-diagrams: pip install 'mmsp-fsm[diagrams]'"
 
 
 def grammar_text() -> str:
@@ -43,7 +45,7 @@ def syntax_diagram(definition: Definition, name: str, node: Node, links: Links, 
     try:
         import railroad
     except ImportError:
-        raise MissingExtraError(EXTRA) from None
+        raise MissingExtraError(RAILROAD) from None
 
     out = io.StringIO()
     railroad.Diagram(_item(definition, node, links), type="complex").writeSvg(out.write)

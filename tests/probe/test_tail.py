@@ -460,3 +460,20 @@ def test_delta_events_of_several_items(tail, tmp_path):
     status, out, _ = tail(write(tmp_path / "a.jsonl", two, stop()))
     assert status == 1
     assert out.splitlines()[:3] == ["text", "  > a", "text.done"]
+
+
+def test_the_names_of_the_usage_are_the_servers_and_escaped(tail, tmp_path):
+    hostile = {"\x1b]0;pwned\x07\nfake.jsonl: conforming": 1, "\u202e\x9b": 2, "x" * 10_000: 3}
+    end = stop() | {"usage_metadata": hostile | dict.fromkeys(map(str, range(1000)), 4)}
+    _, out, _ = tail(write(tmp_path / "a.jsonl", t("a"), t_done("a"), end))
+    assert "\\x1b]0;pwned\\x07\\nfake.jsonl" in out
+    assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(out)
+    assert not any(line.startswith("fake.jsonl") for line in out.splitlines())
+    assert max(map(len, out.splitlines())) < 1500
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "x"])
+def test_a_time_out_is_a_number_of_seconds(tail, tmp_path, seconds):
+    status, _, said = tail(write(tmp_path / "a.jsonl", t("a")), "--timeout", seconds)
+    assert status == 2
+    assert "--timeout" in said

@@ -120,6 +120,7 @@ def test_every_cell_and_guard_is_in_the_document():
         (["--kinds", "text", "--fail-under", "87.5"], 0),
         (["--kinds", "text", "--fail-under", "87.6"], 1),
         (["--fail-under", "100"], 1),
+        (["--fail-under", "nan"], 2),
         (["missing", "--fail-under", "100"], 2),
         (["missing"], 2),
         (["--fail-under", "101"], 2),
