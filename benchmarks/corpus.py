@@ -15,11 +15,12 @@ from typing import Any
 BEGIN = 1_760_000_000_000
 USAGE = {"cached_tokens": 0, "prompt_tokens": 812, "thoughts_tokens": None, "response_tokens": 344}
 
-WORDS = """
+TEXT = """
     the model answers that every stream of events ends with one stop and nothing follows it therefore we count them
     über Straße naïve façade señor привет мир поток событий 世界 こんにちは 数据 流 مرحبا عالم שלום नमस्ते 😀 🚀
     def return None True for item in range(10): print(f'{item}') {"a": [1, 2]} https://example.org/a?b=c&d=e
-""".split()  # noqa: SIM905  (a list of quoted words could not be read)
+"""
+WORDS = TEXT.split()
 
 KINDS = {"text": 0.45, "thinking": 0.20, "call": 0.20, "audio": 0.07, "image": 0.04, "embedding": 0.04}
 """What part of the events each makes up."""

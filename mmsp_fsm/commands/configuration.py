@@ -127,13 +127,14 @@ def _read(path: Path, shown: str, *, passed_over: bool) -> _File | None:
     values = _parse(data, shown)
     if not shared:
         return _File(shown, "", values)
+    table: Any = values
     for name in TABLE:
-        values = values.get(name) if isinstance(values, dict) else None  # type: ignore[assignment]
-    if values is None:
+        table = table.get(name) if isinstance(table, dict) else None
+    if table is None:
         return None
-    if not isinstance(values, dict):
-        raise click.UsageError(f"{shown}: {'.'.join(TABLE)}: a table is due, not {_typed(values)}")
-    return _File(shown, f"{'.'.join(TABLE)}.", values)
+    if not isinstance(table, dict):
+        raise click.UsageError(f"{shown}: {'.'.join(TABLE)}: a table is due, not {_typed(table)}")
+    return _File(shown, f"{'.'.join(TABLE)}.", table)
 
 
 def _parse(data: bytes, shown: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ class _Refused(click.ClickException):
     exit_code = UNREADABLE
 
 
-class _Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+class _Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in some releases of click only
     """A number of processes; 0 or `auto` is the number of cores."""
 
     name = "N|auto"
@@ -61,7 +61,7 @@ def results(
     from mmsp_fsm.recordings.parts import joined
 
     try:
-        with closing(_engine(sources, reading, options, seen)) as found:  # type: ignore[type-var]
+        with closing(_engine(sources, reading, options, seen)) as found:
             yield joined(found)
     except EngineError as error:
         raise _Refused(str(error)) from error
@@ -69,7 +69,7 @@ def results(
 
 def _engine(
     sources: Iterable[Source | Unreadable], reading: CheckOptions, options: dict[str, Any], seen: Seen
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     jobs: int = options["jobs"]
     scheduler: str | None = options["scheduler"]
     if options["engine"] == "dask":

@@ -14,6 +14,7 @@ no thread and no queue. Protocol, "Grammar".
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from inspect import isawaitable
@@ -113,7 +114,7 @@ def passage(stream: Iterable[Any] | AsyncIterable[Any], watch: Watch) -> Enforce
     return EnforcedStream(stream, watch)
 
 
-class _Enforced(Generic[T, G]):
+class _Enforced(ABC, Generic[T, G]):
     """What sync and async streams have in common: the watch, and who holds the generator.
 
     A loop alone holds the generator that it runs, so that leaving the loop closes the source at once. In a `with`
@@ -138,8 +139,9 @@ class _Enforced(Generic[T, G]):
         """
         return self._watch.report
 
+    @abstractmethod
     def _begin(self) -> G:
-        raise NotImplementedError
+        """A generator around the source, not begun."""
 
     def _run(self) -> G:
         """The generator, which was left if nobody holds it any more."""

@@ -87,7 +87,7 @@ def _counting(coverage: Coverage) -> type[StreamChecker]:
     class CountingChecker(StreamChecker):
         _counting = False
 
-        def takes(self, event: object) -> bool:  # noqa: ARG002
+        def takes(self, event: object) -> bool:  # noqa: ARG002 - the checker's own name
             """Nothing without a step, which is counted."""
             return False
 

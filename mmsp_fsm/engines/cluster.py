@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -65,7 +65,7 @@ def on_cluster(
     scheduler: str | None,
     jobs: int,
     seen: Seen = unseen,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The engine that checks on the cluster of the scheduler at an address; without one, on a cluster of `jobs`
     processes of this machine. Standard input cannot be read there.
 

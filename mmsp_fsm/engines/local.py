@@ -15,12 +15,12 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from attrs import define, field
 
@@ -63,7 +63,7 @@ def start_method() -> str:
 
 def in_processes(
     sources: Iterable[Source | Unreadable], options: CheckOptions, jobs: int, seen: Seen = unseen
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The engine that checks in `jobs` processes. Standard input is read in this one.
 
     A worker that dies costs nothing: what it had is checked again, each source alone; one that ends its worker once
@@ -231,8 +231,8 @@ class _Pool:
             for worker in self._workers
             if worker.batches and (everyone or turn in worker.batches)
         }
-        for connection in wait(list(ready)):
-            worker = ready[connection]  # type: ignore[index]
+        for connection in cast(list[Connection], wait(list(ready))):
+            worker = ready[connection]
             try:
                 message = worker.connection.recv_bytes()
             except (EOFError, OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
@@ -45,7 +45,9 @@ class Task:
         return islice(check_source(source, options), self.skip, None)
 
 
-def in_turn(sources: Iterable[Source | Unreadable], options: CheckOptions, seen: Seen = unseen) -> Iterator[Result]:
+def in_turn(
+    sources: Iterable[Source | Unreadable], options: CheckOptions, seen: Seen = unseen
+) -> Generator[Result, None, None]:
     """The engine that checks one source after another, here."""
     for source in sources:
         if isinstance(source, Unreadable):

@@ -47,7 +47,7 @@ class JUnitSuite:
 
     def __init__(self, out: TextIO, name: str, *, ascii_only: bool = False) -> None:
         self._out, self._name, self._ascii_only = out, name, ascii_only
-        self._cases = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+        self._cases = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="\n")  # noqa: SIM115 - `write` closes it
         self._found: Counter[str] = Counter()
         self._seconds: float | None = None
 

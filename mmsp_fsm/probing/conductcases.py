@@ -7,7 +7,7 @@ from itertools import pairwise
 from mmsp_fsm.loading import default
 from mmsp_fsm.probing.catalogue import catalogue
 from mmsp_fsm.probing.exchanges import Exchange
-from mmsp_fsm.probing.judging import JUDGES, grammar, judges, no_stream, sound, text_of
+from mmsp_fsm.probing.judging import JUDGES, grammar, judges, judges_stream, no_stream, sound, text_of
 from mmsp_fsm.probing.keeping import secret
 from mmsp_fsm.probing.probe import Probe
 from mmsp_fsm.probing.refusals import error_of
@@ -166,11 +166,8 @@ def _parallel(probe: Probe) -> Judgement:
     return passed(f"{len(found)} streams at the same time conform, each with its own content")
 
 
-@judges("P403")
-def _characters(probe: Probe) -> Judgement:
-    one = probe.exchange("characters")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P403", "characters")
+def _characters(_: Probe, one: Exchange) -> Judgement:
     unreadable = [fault for fault in one.scan.faults if "UTF-8" in fault]
     if unreadable:
         return failed(unreadable[0])

@@ -16,6 +16,7 @@ from mmsp_fsm.probing.results import Judgement, failed, not_shown
 from mmsp_fsm.wire import to_json
 
 Judge = Callable[[Probe], Judgement]
+StreamJudge = Callable[[Probe, Exchange], Judgement]
 JUDGES: dict[str, Judge] = {}
 """The judge of each case, by code."""
 
@@ -33,15 +34,44 @@ def judges(code: str) -> Callable[[Judge], Judge]:
 # ── Of any stream ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def no_stream(one: Exchange) -> Judgement | None:
-    """That no stream came, so that nothing can be said of it."""
+def no_success(one: Exchange) -> Judgement | None:
+    """That the answer was not 200, so that nothing can be said of a stream's header."""
     if one.status is None:
         return not_shown(f"no answer came: {one.fault}")
     if one.status != 200:
         return not_shown(f"no stream came: {one.answered}")
-    if one.report is None:
-        return not_shown("the stream cannot be read as it is encoded")
     return None
+
+
+def no_stream(one: Exchange) -> Judgement | None:
+    """That no stream came, so that nothing can be said of it."""
+    unread = not_shown("the stream cannot be read as it is encoded") if one.report is None else None
+    return no_success(one) or unread
+
+
+def report_of(one: Exchange) -> StreamReport:
+    """The report of an exchange that brought a stream, as `no_stream` tells."""
+    assert one.report is not None
+    return one.report
+
+
+def judges_stream(
+    code: str, name: str = "plain", *, unless: Callable[[Exchange], Judgement | None] = no_stream
+) -> Callable[[StreamJudge], StreamJudge]:
+    """Register the judge of one exchange, the text prompt's or another's; it is asked only where a stream came.
+
+    `unless` says where there is none that it could judge.
+    """
+
+    def register(judge: StreamJudge) -> StreamJudge:
+        def judged(probe: Probe) -> Judgement:
+            one = probe.exchange(name)
+            return unless(one) or judge(probe, one)
+
+        JUDGES[code] = judged
+        return judge
+
+    return register
 
 
 def end_rule() -> str:
@@ -52,8 +82,7 @@ def end_rule() -> str:
 
 def grammar(one: Exchange, *, with_end: bool = True) -> Judgement | None:
     """That a stream breaks the grammar; None where it does not."""
-    report = one.report
-    assert report is not None
+    report = report_of(one)
     errors = [found for found in report.diagnostics if found.severity == "error"]
     if not with_end:
         errors = [found for found in errors if found.code != end_rule()]

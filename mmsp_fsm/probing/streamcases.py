@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from email.message import Message
 
-from mmsp_fsm.probing.exchanges import STRAGGLER
-from mmsp_fsm.probing.judging import grammar, judges, no_stream, nothing_in
+from mmsp_fsm.probing.exchanges import STRAGGLER, Exchange
+from mmsp_fsm.probing.judging import grammar, judges, judges_stream, no_success, nothing_in, report_of
 from mmsp_fsm.probing.probe import Probe
 from mmsp_fsm.probing.refusals import error_of
 from mmsp_fsm.probing.results import Judgement, failed, not_shown, passed
@@ -33,11 +33,8 @@ def _status(probe: Probe) -> Judgement:
     return passed("the answer is 200")
 
 
-@judges("P102")
-def _content_type(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if one.status != 200:
-        return no_stream(one) or not_shown("no stream came")
+@judges_stream("P102", unless=no_success)
+def _content_type(_: Probe, one: Exchange) -> Judgement:
     value = one.header("content-type")
     if value is None:
         return failed("there is no content-type")
@@ -51,23 +48,17 @@ def _content_type(probe: Probe) -> Judgement:
     return passed(f"content-type is {value}")
 
 
-@judges("P103")
-def _encoding(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if one.status != 200:
-        return no_stream(one) or not_shown("no stream came")
+@judges_stream("P103", unless=no_success)
+def _encoding(_: Probe, one: Exchange) -> Judgement:
     value = one.header("content-encoding") or "identity"
     if value.strip().lower() != "identity":
         return failed(f"content-encoding is {value}, and accept-encoding was identity")
     return passed("the bytes are plain")
 
 
-@judges("P104")
-def _framing(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
+@judges_stream("P104")
+def _framing(_: Probe, one: Exchange) -> Judgement:
     faults = one.scan.faults
-    if (missing := no_stream(one)) is not None:
-        return missing
     if faults:
         return failed(faults[0] + (f", and {len(faults) - 1} more" if len(faults) > 1 else ""))
     if not one.event_count:
@@ -75,13 +66,9 @@ def _framing(probe: Probe) -> Judgement:
     return passed(f"{one.event_count} events are framed as they should be")
 
 
-@judges("P105")
-def _grammar(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    report = one.report
-    missing = no_stream(one)
-    if missing is not None or report is None:
-        return missing or not_shown("no stream came")
+@judges_stream("P105")
+def _grammar(_: Probe, one: Exchange) -> Judgement:
+    report = report_of(one)
     return (
         grammar(one, with_end=False)
         or nothing_in(report)
@@ -89,26 +76,20 @@ def _grammar(probe: Probe) -> Judgement:
     )
 
 
-@judges("P106")
-def _end(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    missing = no_stream(one)
-    if missing is not None or one.report is None:
-        return missing or not_shown("no stream came")
-    if one.report.outcome == "truncated":
+@judges_stream("P106")
+def _end(_: Probe, one: Exchange) -> Judgement:
+    report = report_of(one)
+    if report.outcome == "truncated":
         why = f": {one.fault}" if one.fault is not None else ""
-        return failed(f"{one.report.events} events came, and neither a stop event nor an error{why}")
-    return passed(f"the stream {one.report.outcome}")
+        return failed(f"{report.events} events came, and neither a stop event nor an error{why}")
+    return passed(f"the stream {report.outcome}")
 
 
-@judges("P107")
-def _marker(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P107")
+def _marker(_: Probe, one: Exchange) -> Judgement:
     if one.scan.after_marker:
         return failed(f"{one.scan.after_marker} blocks follow [DONE]")
-    if one.scan.markers and one.report is not None and one.report.outcome == "truncated":
+    if one.scan.markers and report_of(one).outcome == "truncated":
         return not_shown("[DONE] came, and neither a stop nor an error that it could follow")
     if one.scan.markers:
         return passed("[DONE] is the last block")
@@ -117,11 +98,8 @@ def _marker(probe: Probe) -> Judgement:
     return failed("no [DONE] came")
 
 
-@judges("P108")
-def _complete(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P108")
+def _complete(_: Probe, one: Exchange) -> Judgement:
     if one.fault is not None and one.fault.stage == "body":
         return failed(str(one.fault))
     if one.fault is not None:
@@ -133,11 +111,8 @@ def _complete(probe: Probe) -> Judgement:
     return passed("the response is complete")
 
 
-@judges("P109")
-def _held_back(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P109")
+def _held_back(_: Probe, one: Exchange) -> Judgement:
     if len(one.made) < 2:
         return not_shown("fewer than two events have a time")
     (first_at, first_made), (last_at, last_made) = one.made
@@ -149,11 +124,9 @@ def _held_back(probe: Probe) -> Judgement:
     return passed(f"events made over {made:.1f} s came over {came:.1f} s")
 
 
-@judges("P110")
-def _keep_alive(probe: Probe) -> Judgement:
-    one, due = probe.exchange("plain"), probe.target.keep_alive
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P110")
+def _keep_alive(probe: Probe, one: Exchange) -> Judgement:
+    due = probe.target.keep_alive
     silence, gap = one.signs.longest, one.events.longest
     if silence > due + min(SLACK, due):
         return failed(f"for {silence:.1f} s nothing came")
@@ -167,11 +140,8 @@ def _keep_alive(probe: Probe) -> Judgement:
 # ── P5: advice ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@judges("P501")
-def _cache_control(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if one.status != 200:
-        return no_stream(one) or not_shown("no stream came")
+@judges_stream("P501", unless=no_success)
+def _cache_control(_: Probe, one: Exchange) -> Judgement:
     value = one.header("cache-control")
     words = {word.strip().lower() for word in (value or "").split(",")}
     if not words & {"no-cache", "no-store"}:
@@ -179,20 +149,14 @@ def _cache_control(probe: Probe) -> Judgement:
     return passed(f"cache-control is {value}")
 
 
-@judges("P502")
-def _content_length(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if one.status != 200:
-        return no_stream(one) or not_shown("no stream came")
+@judges_stream("P502", unless=no_success)
+def _content_length(_: Probe, one: Exchange) -> Judgement:
     value = one.header("content-length")
     return passed("there is none") if value is None else failed(f"content-length is {value}")
 
 
-@judges("P503")
-def _open(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P503")
+def _open(_: Probe, one: Exchange) -> Judgement:
     if not one.scan.markers:
         return not_shown("no [DONE] came")
     if one.lingered:
@@ -200,11 +164,8 @@ def _open(probe: Probe) -> Judgement:
     return passed("the response ended")
 
 
-@judges("P504")
-def _other_fields(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    if (missing := no_stream(one)) is not None:
-        return missing
+@judges_stream("P504")
+def _other_fields(_: Probe, one: Exchange) -> Judgement:
     if one.scan.other_fields:
         return failed(f"there are fields {', '.join(one.scan.other_fields)}")
     return passed("blocks hold data alone") if one.event_count else not_shown("no event came")
@@ -222,13 +183,9 @@ def _refusal_type(probe: Probe) -> Judgement:
     return failed("there is no content-type" if value is None else f"content-type is {value}")
 
 
-@judges("P506")
-def _warnings(probe: Probe) -> Judgement:
-    one = probe.exchange("plain")
-    report = one.report
-    missing = no_stream(one)
-    if missing is not None or report is None:
-        return missing or not_shown("no stream came")
+@judges_stream("P506")
+def _warnings(_: Probe, one: Exchange) -> Judgement:
+    report = report_of(one)
     warnings = [found for found in report.diagnostics if found.severity == "warning"]
     if warnings:
         first = warnings[0]
