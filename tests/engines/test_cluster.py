@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -42,10 +42,11 @@ def scheduler(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
     file = folder / "scheduler.json"
     processes = [started("scheduler", folder, "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)]
-    until = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < until:
+    until, address = time.monotonic() + 60, None
+    while address is None and time.monotonic() < until:
         time.sleep(0.05)
-    address = json.loads(file.read_text())["address"]
+        with suppress(FileNotFoundError, json.JSONDecodeError):  # it is there before it is written
+            address = json.loads(file.read_text())["address"]
 
     def worker():
         named = ("--name", f"w{len(processes)}", "--nthreads", "1", "--no-nanny", "--local-directory", folder)
