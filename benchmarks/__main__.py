@@ -25,7 +25,7 @@ from measuring import alone, busy_gain, cores, in_turn, whole_process
 from plain import conforms
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
+from mmsp_fsm.checker.checker import StreamChecker
 from mmsp_fsm.recordings.reading import feed_recording
 
 HERE = Path(__file__).parent

@@ -18,13 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
-    from mmsp_fsm.checker import StreamChecker
-    from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
-    from mmsp_fsm.embed.asserting import assert_conforms
-    from mmsp_fsm.embed.enforcing import enforce
-    from mmsp_fsm.embed.unparsing import unparse
-    from mmsp_fsm.embed.writing import StreamWriter
-    from mmsp_fsm.errors import (
+    from mmsp_fsm.checker.checker import StreamChecker
+    from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
+    from mmsp_fsm.checker.errors import (
         DefinitionError,
         IncompleteStreamError,
         MMSPError,
@@ -34,10 +30,14 @@ if TYPE_CHECKING:
         ToolCallArgumentParseError,
         UnknownRuleError,
     )
-    from mmsp_fsm.limits import Limits
-    from mmsp_fsm.model import UniEvent, UniMessage, UsageMetadata
-    from mmsp_fsm.runs import Summary, Unreadable
-    from mmsp_fsm.steps import Step
+    from mmsp_fsm.checker.step import Step
+    from mmsp_fsm.engines.results import Summary, Unreadable
+    from mmsp_fsm.live.enforce import enforce
+    from mmsp_fsm.live.unparse import unparse
+    from mmsp_fsm.live.writer import StreamWriter
+    from mmsp_fsm.machine.limits import Limits
+    from mmsp_fsm.model.objects import UniEvent, UniMessage, UsageMetadata
+    from mmsp_fsm.testing.assertions import assert_conforms
 
 __version__ = "0.1.0"
 
@@ -72,14 +72,14 @@ __all__ = [
 
 _HOMES = {
     "api": ("parse", "validate"),
-    "checker": ("StreamChecker",),
-    "steps": ("Step",),
-    "diagnostics": ("Diagnostic", "Related", "StreamReport"),
-    "embed.asserting": ("assert_conforms",),
-    "embed.enforcing": ("enforce",),
-    "embed.unparsing": ("unparse",),
-    "embed.writing": ("StreamWriter",),
-    "errors": (
+    "checker.checker": ("StreamChecker",),
+    "checker.step": ("Step",),
+    "checker.diagnostics": ("Diagnostic", "Related", "StreamReport"),
+    "testing.assertions": ("assert_conforms",),
+    "live.enforce": ("enforce",),
+    "live.unparse": ("unparse",),
+    "live.writer": ("StreamWriter",),
+    "checker.errors": (
         "DefinitionError",
         "IncompleteStreamError",
         "MMSPError",
@@ -89,9 +89,9 @@ _HOMES = {
         "ToolCallArgumentParseError",
         "UnknownRuleError",
     ),
-    "limits": ("Limits",),
-    "runs": ("Summary", "Unreadable"),
-    "model": ("UniEvent", "UniMessage", "UsageMetadata"),
+    "machine.limits": ("Limits",),
+    "engines.results": ("Summary", "Unreadable"),
+    "model.objects": ("UniEvent", "UniMessage", "UsageMetadata"),
 }
 
 

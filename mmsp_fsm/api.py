@@ -13,17 +13,17 @@ from typing import Any, BinaryIO, cast, get_args
 
 from attrs import evolve
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.embed.raising import exception_of
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.loading import default
-from mmsp_fsm.model import UniMessage
-from mmsp_fsm.recordings.addresses import is_address, open_address, path_of
-from mmsp_fsm.recordings.compression import inner_suffix
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.checker.raising import exception_of
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.selection import selected
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.model.objects import UniMessage
+from mmsp_fsm.recordings.archives import inner_suffix
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.reading import feed_recording
-from mmsp_fsm.selection import selected
+from mmsp_fsm.recordings.urls import is_address, open_address, path_of
 
 Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[object]
 """What `validate` and `parse` take: a path or an address (`s3://...`), the bytes of a recording, an open file, or an

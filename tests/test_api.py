@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.errors import UnknownRuleError
-from mmsp_fsm.limits import Limits
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.errors import UnknownRuleError
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.model import TextDoneItem, ToolCallDoneItem, UniEvent, UniMessage, UsageMetadata
-from mmsp_fsm.wire import structure, to_json
+from mmsp_fsm.model.wire import structure, to_json
 from tests.streams import HI, TIME, USAGE, c, c_done, error, stop, t
 
 HELLO = UniMessage(
@@ -239,7 +239,7 @@ def test_a_type_that_cannot_even_be_named_is_survived():
 def test_a_kind_without_a_class_is_refused():
     from attrs import evolve
 
-    from mmsp_fsm.loading import default
+    from mmsp_fsm.grammar.loading import default
 
     kinds = {**default().kinds, "video": evolve(default().kinds["text"], name="video")}
     with pytest.raises(mmsp_fsm.DefinitionError, match=r"no class for video: run `make generate`"):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.recordings import CheckOptions, Source, check_source
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.recordings.sources import Source
 
 CASES = [
     json.loads(line)

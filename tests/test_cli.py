@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm import __version__
-from mmsp_fsm.output.formats import FORMATS
+from mmsp_fsm.output.formats.registry import FORMATS
 from tests.streams import HI, c, c_done, delta, error, stop, t, t_done
 
 DATA = Path(__file__).parent / "data"
@@ -321,7 +321,7 @@ def test_ctrl_c():
 def test_validate_imports_no_more_than_it_uses():
     code = (
         "import sys; sys.argv = ['mmsp-fsm', 'validate', '-q', sys.argv[1]]\n"
-        "from mmsp_fsm.cli import main\n"
+        "from mmsp_fsm.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules} "

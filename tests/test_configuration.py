@@ -173,7 +173,7 @@ def test_no_file_no_toml(folder):
 
     code = (
         "import sys; sys.argv = ['mmsp-fsm', 'validate', '-q', 'good.jsonl']\n"
-        "from mmsp_fsm.cli import main\n"
+        "from mmsp_fsm.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: print('tomllib' in sys.modules)"
     )

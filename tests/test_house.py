@@ -15,10 +15,10 @@ from typing import get_args
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.definition import Joins
-from mmsp_fsm.loading import default, grammar_folder
-from mmsp_fsm.written import build
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.definition import Joins
+from mmsp_fsm.grammar.loading import default, grammar_folder
+from mmsp_fsm.grammar.source import build
 
 PACKAGE = Path(mmsp_fsm.__file__).parent
 MODULES = {
@@ -36,7 +36,7 @@ GENERATED = "mmsp_fsm.model"
 FIRST_PASS = {f"mmsp_fsm.{name}" for name in ("recogniser", "opengroup", "contents", "forms", "structs", "longrecords")}
 """What only makes the core fast: without it the same would be said."""
 
-BESIDE = {"mmsp_fsm.jsonvalues", "mmsp_fsm.steps"}
+BESIDE = {"mmsp_fsm.model.json_values", "mmsp_fsm.checker.step"}
 """What JSON is, strictly, which knows nothing of the protocol; and what a program is told of each event."""
 
 CORE_LINES, FIRST_PASS_LINES, MODULE_LINES, FUNCTION_LINES = 2000, 850, 400, 60
@@ -60,7 +60,7 @@ def imported(module):
 
 def core():
     """What the checker is made of: all that it leads to."""
-    found, waiting = set(), ["mmsp_fsm.checker"]
+    found, waiting = set(), ["mmsp_fsm.checker.checker"]
     while waiting:
         module = waiting.pop()
         if module not in found and module in MODULES and module != "mmsp_fsm":
@@ -100,7 +100,7 @@ def test_the_core_imports_no_outer_room(module):
 def test_the_core_does_no_i_o(module):
     """Only the loading of the packaged definition reads files."""
     forbidden = {"io", "os", "sys", "pathlib", "socket", "subprocess", "logging", "asyncio", "click", "rich"}
-    if module == "mmsp_fsm.loading":
+    if module == "mmsp_fsm.grammar.loading":
         forbidden.remove("pathlib")
     assert {one.split(".")[0] for one in imported(module)} & forbidden == set()
     called = {node.func.id for node in ast.walk(tree(module))
@@ -113,8 +113,8 @@ def importers(library):
 
 
 def test_each_library_is_behind_its_door():
-    assert importers("transitions") == {"mmsp_fsm.machine"}
-    assert importers("cattrs") <= {"mmsp_fsm.structuring", "mmsp_fsm.written", "mmsp_fsm.wire"}
+    assert importers("transitions") == {"mmsp_fsm.machine.machine"}
+    assert importers("cattrs") <= {"mmsp_fsm.grammar.converter", "mmsp_fsm.grammar.source", "mmsp_fsm.model.wire"}
     for library, rooms in {
         "pygraphviz": ("reference",),
         "hypothesis": ("embed",),

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from mmsp_fsm.commands import progress
-from mmsp_fsm.commands.console import is_terminal
-from mmsp_fsm.commands.progress import Progress
+from mmsp_fsm.cli import progress
+from mmsp_fsm.cli.console import is_terminal
+from mmsp_fsm.cli.progress import Progress
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.engines.tasks import unseen
-from mmsp_fsm.runs import Summary
 from tests.streams import HI, stop
 
 ROOT = Path(__file__).parent.parent
 STREAM = b"".join(json.dumps(one).encode() + b"\n" for one in [*HI, stop()])
-PATIENT = "import mmsp_fsm.commands.progress as one; one.PATIENCE = {patience}; one.PERIOD = 0\n"
+PATIENT = "import mmsp_fsm.cli.progress as one; one.PATIENCE = {patience}; one.PERIOD = 0\n"
 
 
 class Terminal(io.StringIO):
@@ -104,7 +104,7 @@ def in_terminal(arguments, *, patience=0, stdout=None, prelude=""):
     ours, theirs = pty.openpty()
     code = (
         f"import sys; {PATIENT.format(patience=patience)}{prelude}\n"
-        f"from mmsp_fsm.cli import main\ntry: main({['validate', *arguments]!r})\n"
+        f"from mmsp_fsm.cli.main import main\ntry: main({['validate', *arguments]!r})\n"
         "finally: print('rich.progress' in sys.modules, file=open('imported', 'w'))\n"
     )
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
@@ -189,7 +189,7 @@ def test_one_large_file_shows_how_far_it_is(files):
 
 def test_a_bar_is_taken_away_when_the_run_is_interrupted(files):
     prelude = (
-        "import mmsp_fsm.runs as runs\n"
+        "import mmsp_fsm.engines.results as runs\n"
         "def fail(self, one):\n"
         "    if one.source == '05.jsonl': raise KeyboardInterrupt\n"
         "    return self\n"
@@ -202,8 +202,8 @@ def test_a_bar_is_taken_away_when_the_run_is_interrupted(files):
 
 def test_a_small_file_in_no_terminal_imports_neither_bar_nor_engines(files):
     code = (
-        "import sys, mmsp_fsm.cli\n"
-        "try: mmsp_fsm.cli.main(['validate', '01.jsonl'])\n"
+        "import sys, mmsp_fsm.cli.main\n"
+        "try: mmsp_fsm.cli.main.main(['validate', '01.jsonl'])\n"
         "except SystemExit as end: assert end.code == 0\n"
         "heavy = {'rich', 'rich.progress', 'multiprocessing', 'dask', 'distributed', 'fsspec', 'concurrent.futures'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"

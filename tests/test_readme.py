@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from mmsp_fsm.embed.pytest_streams import Streams, options_of
-from mmsp_fsm.embed.strategies import faults, streams
+from mmsp_fsm.testing.pytest_streams import Streams, options_of
+from mmsp_fsm.testing.strategies import faults, streams
 from tests.probe.server import Server, serving
 
 ROOT = Path(__file__).parent.parent

@@ -24,7 +24,7 @@ header = [{ name = "mime_type", absent = "W508", later = "same", later_absent = 
 USE = """
 import json, mmsp_fsm
 from mmsp_fsm.model import VideoDeltaItem, VideoDoneItem, UniEvent, UsageMetadata
-from mmsp_fsm.wire import to_json
+from mmsp_fsm.model.wire import to_json
 
 usage = UsageMetadata(cached_tokens=None, prompt_tokens=3, thoughts_tokens=None, response_tokens=9)
 def event(*items, **more):
@@ -162,7 +162,7 @@ def test_nothing_else_differs_and_nothing_is_stale(checkout):
         "grammar/definition.json",
         "grammar/mmsp.toml",
         "grammar/mmsp.ebnf",
-        "mmsp_fsm/model.py",
+        "mmsp_fsm/model/objects.py",
         "diagrams/stream.dot",
         "diagrams/violations.dot",
         "diagrams/builders.dot",

@@ -17,11 +17,12 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from mmsp_fsm import __version__
+from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.interrupts import born_deaf
-from mmsp_fsm.engines.parcels import pack, unpack
+from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.engines.serialization import pack, unpack
 from mmsp_fsm.engines.tasks import EngineError, Result, Seen, Task, batches, unseen
-from mmsp_fsm.recordings import CheckOptions, Source
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.recordings.sources import Source
 
 CONNECT, LONELY = 10.0, 60.0
 """Seconds in which a scheduler has to answer, and a worker to be there."""

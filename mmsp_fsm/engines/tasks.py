@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, cast
 
 from attrs import frozen
 
-from mmsp_fsm.recordings import CheckOptions, Source, check_source
-from mmsp_fsm.runs import Found, PartEnd, Unreadable
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.engines.results import Found, PartEnd, Unreadable
+from mmsp_fsm.recordings.sources import Source
 
 Result = Found | PartEnd
 Seen = Callable[[int], None]

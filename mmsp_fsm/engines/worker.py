@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection
 
 from attrs import define, field
 
-from mmsp_fsm.engines.parcels import pack, unpack
+from mmsp_fsm.engines.checking import CheckOptions
+from mmsp_fsm.engines.serialization import pack, unpack
 from mmsp_fsm.engines.tasks import Result, Task, unseen
-from mmsp_fsm.recordings import CheckOptions
 
 HEADER = struct.Struct("<IIQ?")
 """What stands before the results of a message: how many tasks of the batch are finished with it, how many of its

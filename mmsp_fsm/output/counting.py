@@ -6,8 +6,8 @@ import heapq
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.engines.results import Unreadable
 
 
 @frozen

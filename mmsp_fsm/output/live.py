@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any, TextIO
 
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.jsonvalues import show, whole_characters
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.machine.stream_builder import Move
+from mmsp_fsm.machine.symbols import Hole, ItemView
+from mmsp_fsm.model.json_values import show, whole_characters
+from mmsp_fsm.output.escaping import clip, visible, width
 from mmsp_fsm.output.text import Renderer
-from mmsp_fsm.output.visible import clip, visible, width
-from mmsp_fsm.signs import Hole, ItemView
-from mmsp_fsm.steps import Step
-from mmsp_fsm.streambuilder import Move
 
 GUTTER = "  > "
 """What stands before every line that a model said; no line of ours begins so."""

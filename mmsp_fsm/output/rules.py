@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mmsp_fsm.definition import Example, Rule
+from mmsp_fsm.grammar.definition import Example, Rule
 
 if TYPE_CHECKING:
     from rich.table import Table

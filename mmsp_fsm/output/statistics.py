@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from attrs import asdict
 
-from mmsp_fsm.loading import default
-from mmsp_fsm.output.formats import OutputOptions
-from mmsp_fsm.output.visible import visible
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.output.escaping import visible
+from mmsp_fsm.output.formats.registry import OutputOptions
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import RuleCount, SourceCount, Statistics

@@ -10,16 +10,16 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
+from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.output.escaping import clip, visible, width
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
-from mmsp_fsm.output.formats import OutputOptions
+from mmsp_fsm.output.formats.registry import OutputOptions
 from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.trace.times import duration
-from mmsp_fsm.output.visible import clip, visible, width
-from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Summary, Unreadable
-from mmsp_fsm.steps import Step
+from mmsp_fsm.recordings.framing import Record
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.jsonvalues import WHITE
-from mmsp_fsm.limits import Limits
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.model.json_values import WHITE
 
 MOST = 1024
 """Records in one batch, at most, where they are not all there already."""
@@ -314,7 +314,7 @@ class JsonArray:
         return batched(self._elements())
 
     def _elements(self) -> Iterator[Record]:
-        from mmsp_fsm.recordings.arrays import elements
+        from mmsp_fsm.recordings.json_array import elements
 
         text = self._held.getvalue()
         self._held = io.BytesIO()

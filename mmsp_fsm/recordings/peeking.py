@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, BinaryIO
 
-from mmsp_fsm.recordings.compression import Unpacked, inner_suffix
+from mmsp_fsm.recordings.archives import Unpacked, inner_suffix
 
 PEEK = 1 << 16
 """Bytes of a file that are looked at."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.definition import Definition
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings.compression import Unpacked
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.recordings.archives import Unpacked
+from mmsp_fsm.recordings.chunks import CHUNK
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import (
     Batch,
@@ -21,9 +23,7 @@ from mmsp_fsm.recordings.framing import (
     batched,
     one_by_one,
 )
-from mmsp_fsm.recordings.raw import CHUNK
 from mmsp_fsm.recordings.tears import torn_end
-from mmsp_fsm.steps import Step
 
 
 class Recording:

@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import frozen
 
-from mmsp_fsm.recordings.addresses import Place, locate, open_address, path_of, said
-from mmsp_fsm.recordings.compression import inner_suffix
+from mmsp_fsm.recordings.archives import inner_suffix
 from mmsp_fsm.recordings.peeking import is_recording
+from mmsp_fsm.recordings.urls import Place, locate, open_address, path_of, said
 
 _MAGIC = re.compile(r"[*?\[]")
 _WEB_MAGIC = re.compile(r"\*")  # a question mark begins a query

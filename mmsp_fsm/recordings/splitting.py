@@ -13,9 +13,9 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.jsonvalues import NotJsonError, decode_record
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.model.json_values import NotJsonError, decode_record
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed_from, finish
 

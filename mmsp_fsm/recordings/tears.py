@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mmsp_fsm.jsonvalues import NotJsonError, decode_record
+from mmsp_fsm.model.json_values import NotJsonError, decode_record
 from mmsp_fsm.recordings.framing import Framing, Record, one_by_one
 
 

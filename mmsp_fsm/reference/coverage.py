@@ -11,11 +11,11 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.definition import Cell, Definition, Guard
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.reference.folding import ANY, OTHER, by_cells, folds, open_state
-from mmsp_fsm.reference.views import legally_reached
-from mmsp_fsm.steps import Step
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.diagrams.folding import ANY, OTHER, by_cells, folds, open_state
+from mmsp_fsm.diagrams.views import legally_reached
+from mmsp_fsm.grammar.definition import Cell, Definition, Guard
 
 VERSION = 1
 """Of the JSON document's shape."""

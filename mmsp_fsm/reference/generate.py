@@ -12,17 +12,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mmsp_fsm.definition import Definition
-from mmsp_fsm.loading import PACKED, load
-from mmsp_fsm.reference.colours import LIGHT
-from mmsp_fsm.reference.diagrams import diagrams
-from mmsp_fsm.reference.dot import dot
-from mmsp_fsm.reference.drawing import draw, no_address
-from mmsp_fsm.reference.ebnf import ebnf_source
+from mmsp_fsm.diagrams.catalog import diagrams
+from mmsp_fsm.diagrams.colors import LIGHT
+from mmsp_fsm.diagrams.dot import dot
+from mmsp_fsm.diagrams.railroad import productions, syntax_diagram
+from mmsp_fsm.diagrams.rendering import draw, no_address
+from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.grammar.ebnf import ebnf_source
+from mmsp_fsm.grammar.loading import PACKED, load
 from mmsp_fsm.reference.model_source import model_source
 from mmsp_fsm.reference.packing import packed
 from mmsp_fsm.reference.schema import schema_text, schemas
-from mmsp_fsm.reference.syntax import productions, syntax_diagram
 
 MEND = "make generate"
 """The command that mends drift."""
@@ -41,7 +41,7 @@ def generated(definition: Definition, root: Path) -> Iterator[tuple[Path, str]]:
         yield root / "diagrams" / f"syntax-{name}.svg", syntax_diagram(definition, name, node, lambda _: None)
     for name, schema in schemas(definition).items():
         yield root / "grammar" / "schema" / f"{name}.json", schema_text(schema)
-    yield root / "mmsp_fsm" / "model.py", model_source(definition)
+    yield root / "mmsp_fsm" / "model" / "objects.py", model_source(definition)
     for picture in diagrams(definition):
         yield root / "diagrams" / f"{picture.name}.dot", dot(picture, LIGHT, no_address)
 

@@ -1,8 +1,8 @@
-"""The source of `mmsp_fsm/model.py`: the protocol's objects as attrs classes, one pair of item classes a kind."""
+"""The source of `mmsp_fsm/model/objects.py`: the protocol's objects as attrs classes, two for each kind."""
 
 from __future__ import annotations
 
-from mmsp_fsm.definition import Definition, Header, Kind, Phase
+from mmsp_fsm.grammar.definition import Definition, Header, Kind, Phase
 
 CONTENT_TYPES = {"text": "str", "bytes": "bytes", "whole": "list[float]"}
 """How the joined content of a kind is typed, by how its fragments join."""
@@ -93,7 +93,7 @@ _HEAD = '''# Made by `make generate` from grammar/mmsp.toml; an edit here is los
 """The objects of {protocol.name} {protocol.version} as attrs classes: items, events, usage and the message.
 
 An item's class tells its kind and whether it is a fragment or the done item, so `match` and mypy can tell
-them apart: `case TextDeltaItem(text=text): ...`. How they travel as JSON is in `mmsp_fsm.wire` alone.
+them apart: `case TextDeltaItem(text=text): ...`. How they travel as JSON is in `mmsp_fsm.model.wire` alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The packed definition: what `mmsp_fsm.loading` reads instead of the grammar's files while it says the same."""
+"""The packed definition: what `mmsp_fsm.grammar.loading` reads instead of the grammar's files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from attrs import fields
 
-from mmsp_fsm.definition import Definition, Grammar
-from mmsp_fsm.loading import Packed, made_of
+from mmsp_fsm.grammar.definition import Definition, Grammar
+from mmsp_fsm.grammar.loading import Packed, made_of
 
 
 def packed(definition: Definition, folder: Path) -> str:

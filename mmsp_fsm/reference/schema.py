@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mmsp_fsm.definition import Definition, EventField, Kind, Phase, Presence
-from mmsp_fsm.output.json import VERSION
-from mmsp_fsm.reference.reportschema import report_schema
+from mmsp_fsm.grammar.definition import Definition, EventField, Kind, Phase, Presence
+from mmsp_fsm.output.formats.json import VERSION
+from mmsp_fsm.reference.report_schema import report_schema
 
 Schema = dict[str, Any]
 

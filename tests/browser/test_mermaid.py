@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from mmsp_fsm.loading import default
+from mmsp_fsm.grammar.loading import default
 from tests.browser.conftest import ROOT
 
 CACHE = ROOT / ".venv" / "npm"

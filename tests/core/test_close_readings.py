@@ -5,8 +5,8 @@ import math
 import pytest
 
 from mmsp_fsm import Limits
-from mmsp_fsm.loading import default
-from mmsp_fsm.selection import selected
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.selection import selected
 from tests.streams import (
     BROKEN,
     HI,

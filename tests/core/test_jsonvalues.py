@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmsp_fsm.jsonvalues import (
+from mmsp_fsm.model.json_values import (
     Decoded,
     Foreign,
     NotJsonError,

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from mmsp_fsm.jsonvalues import Foreign, decode, plain
-from mmsp_fsm.loading import default
-from mmsp_fsm.reader import RecordReader
-from mmsp_fsm.signs import Hole
+from mmsp_fsm.checker.record_reader import RecordReader
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.machine.symbols import Hole
+from mmsp_fsm.model.json_values import Foreign, decode, plain
 from tests.streams import TIME, USAGE, c, delta, error, report_of, stop, t, without
 
 NAN, INF = math.nan, math.inf

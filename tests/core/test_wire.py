@@ -11,7 +11,7 @@ from attrs import evolve, fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmsp_fsm.loading import default
+from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.model import (
     ITEM_CLASSES,
     DeltaItem,
@@ -28,7 +28,7 @@ from mmsp_fsm.model import (
     UniMessage,
     UsageMetadata,
 )
-from mmsp_fsm.wire import from_base64, is_model, structure, to_base64, to_dict, to_json
+from mmsp_fsm.model.wire import from_base64, is_model, structure, to_base64, to_dict, to_json
 
 TIME = 1760000000000
 

@@ -10,7 +10,7 @@ import pytest
 
 import mmsp_fsm
 from mmsp_fsm.model import UniEvent
-from mmsp_fsm.wire import structure, to_dict
+from mmsp_fsm.model.wire import structure, to_dict
 from tests.embed.sources import AsyncSource, Source
 from tests.streams import HI, TIME, c, c_done, d, d_done, delta, error, stop, t, t_done, th
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.embed.pytest_coverage import Coverage
 from mmsp_fsm.model import UniEvent
-from mmsp_fsm.wire import structure
+from mmsp_fsm.model.wire import structure
+from mmsp_fsm.testing.pytest_coverage import Coverage
 from tests.streams import HI, error, stop, t, t_done, th
 
 pytest_plugins = ["pytester"]
@@ -492,11 +492,11 @@ def test_an_unused_plugin_imports_nothing():
     source = """
 import sys, pytest
 before = set(sys.modules)
-import mmsp_fsm.embed.pytest_plugin
+import mmsp_fsm.testing.pytest_plugin
 print(*sorted(name for name in set(sys.modules) - before if not name.startswith("mmsp_fsm")))
 print(*sorted(name for name in sys.modules if name.startswith("mmsp_fsm")))
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     foreign, ours = done.stdout.split("\n")[:2]
     assert foreign == ""
-    assert ours.split() == ["mmsp_fsm", "mmsp_fsm.embed", "mmsp_fsm.embed.pytest_plugin"]
+    assert ours.split() == ["mmsp_fsm", "mmsp_fsm.embed", "mmsp_fsm.testing.pytest_plugin"]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.embed.faults.drawing import names
-from mmsp_fsm.embed.strategies import faults, streams
-from mmsp_fsm.loading import default, grammar_folder
-from mmsp_fsm.written import build
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.loading import default, grammar_folder
+from mmsp_fsm.grammar.source import build
+from mmsp_fsm.testing.faults.drawing import names
+from mmsp_fsm.testing.strategies import faults, streams
 
 QUICK = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 

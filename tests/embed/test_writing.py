@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.embed.strategies import messages
-from mmsp_fsm.loading import default
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.selection import selected
 from mmsp_fsm.model import (
     EmbeddingDoneItem,
     InlineDataDoneItem,
@@ -21,7 +21,7 @@ from mmsp_fsm.model import (
     UniMessage,
     UsageMetadata,
 )
-from mmsp_fsm.selection import selected
+from mmsp_fsm.testing.strategies import messages
 from tests.streams import TIME
 
 USAGE = UsageMetadata(cached_tokens=0, prompt_tokens=12, thoughts_tokens=None, response_tokens=7)

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm.engines import cluster
+from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.cluster import on_cluster
+from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.tasks import EngineError, in_turn
-from mmsp_fsm.recordings import CheckOptions, Source, find_sources
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.recordings.sources import Source, find_sources
 from tests.engines.test_local import Deadly, Failing, all_gone, command, family
 from tests.streams import HI, stop, t, t_done
 

@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from mmsp_fsm.engines import local
-from mmsp_fsm.engines.local import WorkerError, cores, in_processes
+from mmsp_fsm.engines import parts, processes
+from mmsp_fsm.engines.checking import CheckOptions
+from mmsp_fsm.engines.processes import WorkerError, cores, in_processes
+from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.tasks import EngineError, in_turn
-from mmsp_fsm.recordings import CheckOptions, Source, find_sources, parts
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.recordings.sources import Source, find_sources
 from tests.streams import HI, stop, t, t_done
 
 ROOT = Path(__file__).parent.parent.parent
@@ -49,7 +50,7 @@ def started(request, monkeypatch):
     """Workers are started so, whatever else runs here."""
     if request.param == "fork" and (sys.platform != "linux" or threading.active_count() > 1):
         pytest.skip("forking is not safe here")
-    monkeypatch.setattr(local, "start_method", lambda: request.param)
+    monkeypatch.setattr(processes, "start_method", lambda: request.param)
 
 
 def test_a_process_with_threads_is_not_forked():
@@ -57,7 +58,7 @@ def test_a_process_with_threads_is_not_forked():
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        assert local.start_method() in ("forkserver", "spawn")
+        assert processes.start_method() in ("forkserver", "spawn")
     finally:
         done.set()
         thread.join()
@@ -65,7 +66,7 @@ def test_a_process_with_threads_is_not_forked():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is not safe")
 def test_a_command_forks():
-    code = "from mmsp_fsm.engines.local import start_method; print(start_method())"
+    code = "from mmsp_fsm.engines.processes import start_method; print(start_method())"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert done.stdout == b"fork\n"
 
@@ -82,7 +83,7 @@ def test_the_results_are_those_of_one(corpus, jobs):
 
 @pytest.mark.parametrize("held", [1, 100_000])
 def test_little_may_be_held(corpus, monkeypatch, held):
-    monkeypatch.setattr(local, "HELD", held)
+    monkeypatch.setattr(processes, "HELD", held)
     sources = sources_of(corpus)
     assert list(in_processes(sources, CheckOptions(), 2)) == list(in_turn(sources, CheckOptions()))
 
@@ -90,13 +91,13 @@ def test_little_may_be_held(corpus, monkeypatch, held):
 @pytest.mark.parametrize("count", [0, 1])
 def test_nothing_is_started_for_little(tmp_path, count, monkeypatch):
     (tmp_path / "a.jsonl").write_bytes(STREAM)
-    monkeypatch.setattr(local._Pool, "_start", lambda self: pytest.fail("started"))
+    monkeypatch.setattr(processes._Pool, "_start", lambda self: pytest.fail("started"))
     assert len(list(in_processes(sources_of(tmp_path / "a.jsonl")[:count], CheckOptions(), 8))) == count
 
 
 def test_sources_are_not_asked_for_far_ahead(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_bytes(STREAM)
-    monkeypatch.setattr(local, "AHEAD", 4)
+    monkeypatch.setattr(processes, "AHEAD", 4)
     asked = 0
 
     def sources():
@@ -210,7 +211,7 @@ def _several(source, options):
     """Stands for `check_source` where a source gives several reports."""
     from attrs import evolve
 
-    from mmsp_fsm.recordings import check_source
+    from mmsp_fsm.engines.checking import check_source
 
     (report,) = check_source(Source(source.name, source.path), options)
     for number in range(2000):
@@ -232,7 +233,7 @@ def _work_several(*arguments):
 
 @pytest.mark.parametrize("deadly", [0, 1, 127, 128, 1000, 1999])
 def test_streams_of_a_source_that_came_before_its_worker_died_do_not_come_twice(tmp_path, monkeypatch, deadly):
-    monkeypatch.setattr(local, "work", _work_several)
+    monkeypatch.setattr(processes, "work", _work_several)
     (tmp_path / "a").write_bytes(STREAM)
     sources = [Source("0", tmp_path / "a"), Several("1", tmp_path / "a", deadly=deadly), Source("2", tmp_path / "a")]
     results = list(in_processes(sources, CheckOptions(), 2))
@@ -267,7 +268,7 @@ def _stillborn(*_):
 
 @pytest.mark.usefixtures("started")
 def test_processes_that_cannot_even_begin_are_nobody_s_fault(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "work", _stillborn)
+    monkeypatch.setattr(processes, "work", _stillborn)
     (tmp_path / "a").write_bytes(STREAM)
     with pytest.raises(EngineError, match=r"^a process ended before it could begin \(exit status 3\)$"):
         list(in_processes([Source("a", tmp_path / "a")] * 3, CheckOptions(), 2))
@@ -278,7 +279,7 @@ def test_the_script_of_this_process_is_not_run_once_more(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('run')\n"
-        "from mmsp_fsm.engines.local import in_processes\n"
+        "from mmsp_fsm.engines.processes import in_processes\n"
         "from mmsp_fsm.recordings import *\n"
         "print(len(list(in_processes([*find_sources(['a.jsonl'] * 5)], CheckOptions(), 2))))\n"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from mmsp_fsm.reference.ebnf import Choice, Repeat, Sequence, Symbol, parse_ebnf
+from mmsp_fsm.grammar.ebnf import Choice, Repeat, Sequence, Symbol, parse_ebnf
 
 EBNF = (Path(__file__).parents[2] / "grammar" / "mmsp.ebnf").read_text(encoding="utf-8")
 

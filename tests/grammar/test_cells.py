@@ -11,8 +11,8 @@ from functools import cache
 
 import pytest
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.loading import default
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.loading import default
 from tests.grammar.languages import EBNF, alphabet, ebnf_dfa, reachable
 from tests.streams import TIME, USAGE
 

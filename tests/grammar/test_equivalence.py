@@ -8,9 +8,9 @@ import pytest
 from attrs import evolve
 
 from mmsp_fsm import DefinitionError
-from mmsp_fsm.loading import default
-from mmsp_fsm.reference.ebnf import Choice, Repeat, Sequence, Symbol, Use, ebnf_source, parse_ebnf
-from mmsp_fsm.written import build
+from mmsp_fsm.grammar.ebnf import Choice, Repeat, Sequence, Symbol, Use, ebnf_source, parse_ebnf
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.source import build
 from tests.grammar.languages import EBNF, alphabet, compared, disagreement, ebnf_dfa, machine_dfa, reachable, shortest
 
 FOLDER = Path(__file__).parents[2] / "grammar"

@@ -12,10 +12,10 @@ from typing import get_args
 
 import pytest
 
-from mmsp_fsm.definition import Action, Predicate, Property
-from mmsp_fsm.errors import DefinitionError
-from mmsp_fsm.loading import default, grammar_folder, load
-from mmsp_fsm.written import build
+from mmsp_fsm.checker.errors import DefinitionError
+from mmsp_fsm.grammar.definition import Action, Predicate, Property
+from mmsp_fsm.grammar.loading import default, grammar_folder, load
+from mmsp_fsm.grammar.source import build
 
 FOLDER = Path(__file__).parents[2] / "grammar"
 GRAMMAR = tomllib.loads((FOLDER / "mmsp.toml").read_text(encoding="utf-8"))

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from mmsp_fsm import loading
-from mmsp_fsm.errors import DefinitionError
-from mmsp_fsm.loading import CATALOGUE, GRAMMAR, PACKED, default, grammar_folder, load, unpacked
+from mmsp_fsm.checker.errors import DefinitionError
+from mmsp_fsm.grammar import loading
+from mmsp_fsm.grammar.loading import CATALOGUE, GRAMMAR, PACKED, default, grammar_folder, load, unpacked
 from mmsp_fsm.reference.packing import packed
 
 
@@ -78,13 +78,13 @@ def test_a_verdict_imports_no_more_than_it_needs(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"error": {"type": "UpstreamError", "message": "gone"}}\n')
     code = (
         "import sys; sys.argv = ['mmsp-fsm', 'validate', 'a.jsonl']\n"
-        "from mmsp_fsm.cli import main\n"
+        "from mmsp_fsm.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "mmsp_fsm.recogniser" in loaded
+    assert "mmsp_fsm.fastpath.recognizer" in loaded
     idle = {"cattrs", "tomllib", "transitions", "rich", "distributed", "fsspec", "pygraphviz", "pytest", "hypothesis",
-            "httpx", "multiprocessing", "asyncio", "mmsp_fsm.written", "mmsp_fsm.laws"}  # fmt: skip
+            "httpx", "multiprocessing", "asyncio", "mmsp_fsm.grammar.source", "mmsp_fsm.grammar.validation"}  # fmt: skip
     assert loaded & idle == set()

@@ -7,8 +7,8 @@ import pytest
 
 import mmsp_fsm
 from mmsp_fsm import Limits, UnknownRuleError
-from mmsp_fsm.loading import default
-from mmsp_fsm.selection import find_rule, selected
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.selection import find_rule, selected
 
 CONTRACT = {
     "E101": "not-json",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.wire import to_dict
+from mmsp_fsm.model.wire import to_dict
 
 stream_items = pytest.importorskip("mmsp.stream_items", reason="the group `interop` is not installed")
 wire = pytest.importorskip("mmsp.wire")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mmsp_fsm.cli import main
+from mmsp_fsm.cli.main import main
 from tests.probe.server import Server, serving
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
@@ -99,9 +99,9 @@ def test_tail(capsys, server, tmp_path):
 
 def test_a_slow_model_s_silences_are_kept_alive(capsys, server, monkeypatch):
     """The server's 15 seconds are shortened on both sides."""
-    from mmsp_fsm.probing.catalogue import find_cases
-    from mmsp_fsm.probing.probe import Target
-    from mmsp_fsm.probing.running import run as run_cases
+    from mmsp_fsm.probe.catalog import find_cases
+    from mmsp_fsm.probe.probe import Target
+    from mmsp_fsm.probe.run import run as run_cases
 
     monkeypatch.setattr(real, "KEEPALIVE_SECONDS", 0.5)
     slow = Upstream.chunks

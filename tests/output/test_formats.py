@@ -9,10 +9,9 @@ from itertools import pairwise
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.output import junit
-from mmsp_fsm.output.formats import FORMATS, OutputOptions, output_for
-from mmsp_fsm.output.json import stream_object
-from mmsp_fsm.runs import Summary
+from mmsp_fsm.engines.results import Summary
+from mmsp_fsm.output.formats.json import stream_object
+from mmsp_fsm.output.formats.registry import FORMATS, OutputOptions, junit, output_for
 from tests.output.runs import HOSTILE, UNREADABLE, hostile, report, written
 from tests.streams import HI, stop, t, t_done
 from tests.test_cases import CASES

@@ -7,7 +7,7 @@ from attrs import evolve
 from lxml import etree
 
 import mmsp_fsm
-from mmsp_fsm.loading import default
+from mmsp_fsm.grammar.loading import default
 from tests.output.runs import HOSTILE, UNREADABLE, hostile, report, written
 from tests.streams import HI, c, c_done, stop, t, t_done
 

@@ -8,8 +8,8 @@ import pytest
 from attrs import evolve
 
 import mmsp_fsm
-from mmsp_fsm.loading import default
-from mmsp_fsm.output.addresses import uri_of
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.output.links import uri_of
 from tests.output.runs import HOSTILE, UNREADABLE, hostile, report, written
 from tests.streams import HI, stop, t, t_done, th
 

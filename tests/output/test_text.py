@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import mmsp_fsm
+from mmsp_fsm.output.escaping import width
 from mmsp_fsm.output.excerpts import excerpt
 from mmsp_fsm.output.text import Renderer
-from mmsp_fsm.output.visible import width
 from tests.streams import HI, c, c_done, stop, t, t_done
 
 BROKEN = Path(__file__).parent.parent / "data" / "broken" / "interleaved.jsonl"

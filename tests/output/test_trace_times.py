@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.loading import default
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.output.trace.times import DAY, Stopwatch, created_at, duration, scale
-from mmsp_fsm.recordings import Record
+from mmsp_fsm.recordings.framing import Record
 from tests.streams import TIME, t
 
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mmsp_fsm.loading import default
+from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.output.trace.picture import machine_svg
 from mmsp_fsm.output.trace.walked import END, Walk, picture
 from tests.streams import BROKEN, HI, c, error, report_of, stop, t, t_done

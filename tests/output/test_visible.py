@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsp_fsm.output.json import json_text
-from mmsp_fsm.output.visible import visible, width
+from mmsp_fsm.output.escaping import visible, width
+from mmsp_fsm.output.formats.json import json_text
 
 HOSTILE = [
     *map(chr, range(0x20)),

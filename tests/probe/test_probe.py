@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from mmsp_fsm.cli import main
-from mmsp_fsm.loading import default
-from mmsp_fsm.probing.catalogue import catalogue, find_cases
-from mmsp_fsm.probing.keeping import Keeper
-from mmsp_fsm.probing.requests import plain_kind, stream_url
-from mmsp_fsm.probing.running import JUDGES
-from mmsp_fsm.probing.scanning import Scanner
+from mmsp_fsm.cli.main import main
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.probe.catalog import catalogue, find_cases
+from mmsp_fsm.probe.key_redaction import Keeper
+from mmsp_fsm.probe.requests import plain_kind, stream_url
+from mmsp_fsm.probe.run import JUDGES
+from mmsp_fsm.probe.strict_sse import Scanner
 from tests.probe.server import KEY, MODEL, Answers, Server, Wire, read_request, serving
 from tests.streams import delta, error, stop, t, t_done, th, th_done, without
 
@@ -288,9 +288,9 @@ def test_each_case_has_a_server_that_fails_it():
 
 
 def test_a_silence_without_keep_alive():
-    from mmsp_fsm.probing.exchanges import Bounds
-    from mmsp_fsm.probing.probe import Target
-    from mmsp_fsm.probing.running import run
+    from mmsp_fsm.probe.exchanges import Bounds
+    from mmsp_fsm.probe.probe import Target
+    from mmsp_fsm.probe.run import run
 
     with serving(type("Silent", (Right,), {"stream": silent})()) as url:
         target = Target(url, MODEL, KEY, bounds=Bounds(1.0), keep_alive=0.2)
@@ -303,9 +303,9 @@ def test_a_silence_without_keep_alive():
     (21, 40, 1, "failed"), (14, 20, 1, "passed"), (18, 18, 1, "not shown"), (17.98, 18, 3, "not shown"),
 ])  # fmt: skip
 def test_keep_alive_is_told_from_silences(signs, events, comments, outcome):
-    from mmsp_fsm.diagnostics import StreamReport
-    from mmsp_fsm.probing.exchanges import Exchange
-    from mmsp_fsm.probing.probe import Probe, Target
+    from mmsp_fsm.checker.diagnostics import StreamReport
+    from mmsp_fsm.probe.exchanges import Exchange
+    from mmsp_fsm.probe.probe import Probe, Target
 
     one = Exchange("plain", status=200, report=StreamReport("stopped", 1, 1, 0, 0, ()))
     one.signs.longest, one.events.longest, one.scan.comments = float(signs), float(events), comments

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm import Limits
-from mmsp_fsm.cli import main
+from mmsp_fsm.cli.main import main
 from tests.probe.server import DATA, HELLO, KEY, MODEL, Answers, Server, serving, sse
 from tests.streams import HI, c, d, d_done, delta, e, e_done, error, stop, t, t_done, th
 
@@ -138,9 +138,9 @@ def test_nothing_hostile_reaches_the_terminal(tail, tmp_path):
 @pytest.mark.parametrize("columns", [40, 50])
 def test_a_terminal_s_lines_are_broken_behind_the_gutter(columns):
     from mmsp_fsm import StreamChecker
+    from mmsp_fsm.output.escaping import width
     from mmsp_fsm.output.live import LiveText
     from mmsp_fsm.output.text import Renderer
-    from mmsp_fsm.output.visible import width
 
     out = io.StringIO()
     live = LiveText(out, Renderer(), source="x", columns=columns)

@@ -15,11 +15,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.embed.strategies import streams
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.loading import default
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.testing.strategies import streams
 
 ALL_RULES = frozenset(default().rules)
 
@@ -183,8 +183,8 @@ def variations(events: list[Any], choose: random.Random) -> Iterator[list[bytes]
 
 def main() -> None:
     """Run until so many events have been taken both ways."""
-    from mmsp_fsm.embed.faults import MUTATORS
-    from mmsp_fsm.embed.faults.basics import NotApplicable, RandomChoices, Stream
+    from mmsp_fsm.testing.faults import MUTATORS
+    from mmsp_fsm.testing.faults.basics import NotApplicable, RandomChoices, Stream
 
     due, seed = (int(word) for word in [*sys.argv[1:], "1000000", "1"][:2])
     choose, taken, number = random.Random(seed), 0, 0

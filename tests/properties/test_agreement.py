@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_laws import DEFINITION, in_utf8
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.contents import Contents
-from mmsp_fsm.embed.faults import MUTATORS
-from mmsp_fsm.embed.faults.basics import NotApplicable, Stream
-from mmsp_fsm.embed.faults.drawing import Draws, suiting
-from mmsp_fsm.embed.strategies import streams
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.recogniser import Recogniser
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.fastpath.contents import Contents
+from mmsp_fsm.fastpath.recognizer import Recogniser
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording
+from mmsp_fsm.testing.faults import MUTATORS
+from mmsp_fsm.testing.faults.basics import NotApplicable, Stream
+from mmsp_fsm.testing.faults.drawing import Draws, suiting
+from mmsp_fsm.testing.strategies import streams
 
 DATA = Path(__file__).parent.parent / "data"
 RECORDINGS = sorted(path for path in (DATA / "recordings").iterdir() if path.suffix in (".jsonl", ".sse"))

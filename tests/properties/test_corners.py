@@ -15,11 +15,11 @@ import pytest
 from agreement import ALL_RULES, checked, disagreements, in_batches, one_by_one
 from test_laws import DEFINITION
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.loading import grammar_folder
-from mmsp_fsm.written import build
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.grammar.loading import grammar_folder
+from mmsp_fsm.grammar.source import build
+from mmsp_fsm.machine.limits import Limits
 
 T = 1_700_000_000_000
 NAMES = [entry.name for entry in DEFINITION.event.field]

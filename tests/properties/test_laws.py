@@ -17,18 +17,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import mmsp_fsm
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.embed.faults import MUTATORS
-from mmsp_fsm.embed.faults.basics import Choices, Mutant, Mutator, NotApplicable, RandomChoices, Record, Stream
-from mmsp_fsm.embed.faults.drawing import Draws, suiting
-from mmsp_fsm.embed.faults.ways import as_bytes
-from mmsp_fsm.embed.strategies import json_values, messages, streams, streams_with_messages, texts
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.loading import default
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.grammar.selection import selected
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.model import UniEvent, UniMessage
-from mmsp_fsm.selection import selected
-from mmsp_fsm.wire import structure, to_dict, to_json
+from mmsp_fsm.model.wire import structure, to_dict, to_json
+from mmsp_fsm.testing.faults import MUTATORS
+from mmsp_fsm.testing.faults.basics import Choices, Mutant, Mutator, NotApplicable, RandomChoices, Record, Stream
+from mmsp_fsm.testing.faults.drawing import Draws, suiting
+from mmsp_fsm.testing.faults.ways import as_bytes
+from mmsp_fsm.testing.strategies import json_values, messages, streams, streams_with_messages, texts
 
 T = TypeVar("T")
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings import CheckOptions, Source, check_source
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.recordings.sources import Source
 
 BASE = 1_760_000_000_000
 USAGE = {"cached_tokens": 0, "prompt_tokens": 1, "thoughts_tokens": None, "response_tokens": 1}

@@ -20,11 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mmsp_fsm
-from mmsp_fsm.recordings import CheckOptions, check_source, find_sources, walk_source
+from mmsp_fsm.engines.checking import CheckOptions, check_source, walk_source
+from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.recordings.archives import Unpacked, inner_suffix
+from mmsp_fsm.recordings.chunks import CHUNK
 from mmsp_fsm.recordings.codecs import CODECS
-from mmsp_fsm.recordings.compression import Unpacked, inner_suffix
-from mmsp_fsm.recordings.raw import CHUNK
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.recordings.sources import find_sources
 from tests.streams import HI, delta, stop, t, t_done
 
 zstd = pytest.importorskip("backports.zstd" if sys.version_info < (3, 14) else "compression.zstd")
@@ -327,8 +328,8 @@ def test_a_module_that_is_missing_is_named(monkeypatch):
 def test_what_is_not_compressed_imports_nothing_to_unpack(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(JSONL)
     code = (
-        "import sys, mmsp_fsm.cli\n"
-        "try: mmsp_fsm.cli.main(['validate', 'a.jsonl'])\n"
+        "import sys, mmsp_fsm.cli.main\n"
+        "try: mmsp_fsm.cli.main.main(['validate', 'a.jsonl'])\n"
         "except SystemExit as end: assert end.code == 0\n"
         "assert not {'bz2', 'lzma', 'gzip', 'backports.zstd', 'tarfile'} & set(sys.modules), sys.modules.keys()\n"
     )

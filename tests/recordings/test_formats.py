@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsp_fsm.recordings import detect
-from mmsp_fsm.recordings.formats import BOM, HEAD, Teller
+from mmsp_fsm.recordings.formats import BOM, HEAD, Teller, detect
 
 OBJECT = b'{"event_type":"delta","content_items":[]}'
 FIELD = b"data: " + OBJECT

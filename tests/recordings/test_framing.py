@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsp_fsm.limits import Limits
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.recordings.framing import SHOWN, JsonArray, JsonLines, ServerSentEvents, one_by_one
 
 MARKER = b"[DONE]"

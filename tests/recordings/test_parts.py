@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmsp_fsm.recordings import CheckOptions, Source, check_source
-from mmsp_fsm.recordings import parts as module
+from mmsp_fsm.engines import parts as module
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.engines.parts import joined, parts_of
+from mmsp_fsm.engines.results import NoStreams
 from mmsp_fsm.recordings.codecs import CODECS, STRANGERS
-from mmsp_fsm.recordings.parts import joined, parts_of
-from mmsp_fsm.recordings.sources import Part
-from mmsp_fsm.runs import NoStreams
+from mmsp_fsm.recordings.sources import Part, Source
 
 BASE = 1_760_000_000_000
 USAGE = {"cached_tokens": 0, "prompt_tokens": 1, "thoughts_tokens": None, "response_tokens": 1}

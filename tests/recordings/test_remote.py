@@ -11,10 +11,11 @@ import fsspec
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.cli import main
-from mmsp_fsm.recordings import CheckOptions, Source, check_source, find_sources
-from mmsp_fsm.recordings.addresses import is_address, locate, path_of
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.cli.main import main
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.urls import is_address, locate, path_of
 from tests.streams import HI, stop
 
 STREAM = b"".join(json.dumps(one).encode() + b"\n" for one in [*HI, stop()])
@@ -304,8 +305,8 @@ def test_what_is_here_does_not_import_fsspec(here):
 
     Path("a.jsonl").write_bytes(STREAM)
     code = (
-        "import sys, mmsp_fsm.cli\n"
-        "try: mmsp_fsm.cli.main(['validate', 'a.jsonl'])\n"
+        "import sys, mmsp_fsm.cli.main\n"
+        "try: mmsp_fsm.cli.main.main(['validate', 'a.jsonl'])\n"
         "except SystemExit as end: assert end.code == 0\n"
         "assert not {'fsspec', 'aiohttp', 'asyncio'} & set(sys.modules)\n"
     )

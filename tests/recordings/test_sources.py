@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mmsp_fsm.recordings import CheckOptions, Source, check_source, find_sources
-from mmsp_fsm.runs import Unreadable
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.recordings.sources import Source, find_sources
 from tests.streams import HI, error, stop
 
 EVENT = json.dumps(HI[0]).encode()

@@ -6,8 +6,9 @@ import json
 import pytest
 
 import mmsp_fsm
-from mmsp_fsm.recordings import CheckOptions, Source, check_source
-from mmsp_fsm.runs import NoStreams
+from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.engines.results import NoStreams
+from mmsp_fsm.recordings.sources import Source
 
 BASE = 1_760_000_000_000
 USAGE = {"cached_tokens": 0, "prompt_tokens": 1, "thoughts_tokens": None, "response_tokens": 1}
@@ -273,7 +274,7 @@ def test_numbers_that_json_cannot_write_are_found_in_a_log(check):
 
 
 def test_a_split_recording_says_what_its_streams_say_alone(check):
-    streams = [rule.bad for rule in mmsp_fsm.checker.default().rules.values() if rule.bad.format == "jsonl"]
+    streams = [rule.bad for rule in mmsp_fsm.checker.checker.default().rules.values() if rule.bad.format == "jsonl"]
     alone = [mmsp_fsm.validate(one.text.encode()) for one in streams if not one.limits]
     rows = [(str(number), line) for number, one in enumerate(s for s in streams if not s.limits)
             for line in one.text.splitlines()]  # fmt: skip

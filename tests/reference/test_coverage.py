@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.loading import default
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.reference.coverage import Coverage
 from tests.streams import HI, c, c_done, error, stop, t, t_done
 

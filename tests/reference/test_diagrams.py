@@ -9,19 +9,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mmsp_fsm.commands.diagram import VIEWS as OFFERED
-from mmsp_fsm.loading import default, grammar_folder
-from mmsp_fsm.reference import drawing
-from mmsp_fsm.reference.cards import builders_view, events_view
-from mmsp_fsm.reference.colours import DARK, LIGHT
-from mmsp_fsm.reference.diagrams import GROUP, VIEWS, diagrams
-from mmsp_fsm.reference.dot import dot
-from mmsp_fsm.reference.drawing import draw, no_address
-from mmsp_fsm.reference.folding import ANY, by_legal_cells, by_properties, folds
-from mmsp_fsm.reference.mermaid import mermaid
-from mmsp_fsm.reference.picture import Edge, Line, Node, Picture
-from mmsp_fsm.reference.views import group_view, stream_view, violations_view
-from mmsp_fsm.written import build
+from mmsp_fsm.cli.commands.diagram import VIEWS as OFFERED
+from mmsp_fsm.diagrams import rendering
+from mmsp_fsm.diagrams.cards import builders_view, events_view
+from mmsp_fsm.diagrams.catalog import GROUP, VIEWS, diagrams
+from mmsp_fsm.diagrams.colors import DARK, LIGHT
+from mmsp_fsm.diagrams.dot import dot
+from mmsp_fsm.diagrams.folding import ANY, by_legal_cells, by_properties, folds
+from mmsp_fsm.diagrams.mermaid import mermaid
+from mmsp_fsm.diagrams.picture import Edge, Line, Node, Picture
+from mmsp_fsm.diagrams.rendering import draw, no_address
+from mmsp_fsm.diagrams.views import group_view, stream_view, violations_view
+from mmsp_fsm.grammar.loading import default, grammar_folder
+from mmsp_fsm.grammar.source import build
 
 ROOT = Path(__file__).parents[2]
 D = default()
@@ -261,7 +261,7 @@ def test_misuse_is_said(arguments, said):
 def test_without_graphviz_text_is_written_and_the_rest_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     assert dot(stream_view(D), LIGHT, no_address).startswith("digraph")
-    with pytest.raises(drawing.MissingExtraError, match=re.escape("pip install 'mmsp-fsm[diagrams]'")):
+    with pytest.raises(rendering.MissingExtraError, match=re.escape("pip install 'mmsp-fsm[diagrams]'")):
         draw(stream_view(D), "svg")
     (tmp_path / "pygraphviz.py").write_text("raise ImportError", encoding="utf-8")
     environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": ""}

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from mmsp_fsm.loading import default, load
+from mmsp_fsm.grammar.loading import default, load
 from mmsp_fsm.reference.site import build, pages, samples
 from mmsp_fsm.reference.site.build import MANIFEST, NotOursError, build_site
 from mmsp_fsm.reference.site.markdown import Writer, code, fence, plain, table
@@ -252,7 +252,7 @@ def test_without_sphinx_the_extra_is_named(tmp_path, monkeypatch):
 
 
 def test_a_sphinx_that_fails_is_said_and_leaves_nothing(tmp_path, monkeypatch, capsys):
-    from mmsp_fsm import cli
+    from mmsp_fsm.cli.main import main as cli
 
     monkeypatch.setattr(build.subprocess, "run", lambda line, **_: subprocess.CompletedProcess(line, 2))
     monkeypatch.setattr(build, "pictures", lambda _: {})

@@ -10,12 +10,12 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 
 import mmsp_fsm
-from mmsp_fsm.commands.schema import NAMES
-from mmsp_fsm.embed.strategies import messages, streams
-from mmsp_fsm.loading import default
-from mmsp_fsm.output.json import stream_object
+from mmsp_fsm.cli.commands.schema import NAMES
+from mmsp_fsm.grammar.loading import default
+from mmsp_fsm.model.wire import to_json
+from mmsp_fsm.output.formats.json import stream_object
 from mmsp_fsm.reference.schema import schema_text, schemas
-from mmsp_fsm.wire import to_json
+from mmsp_fsm.testing.strategies import messages, streams
 from tests.streams import c, d, error, stop, t, t_done, without
 
 ROOT = Path(__file__).parents[2]

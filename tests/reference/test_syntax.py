@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mmsp_fsm.loading import default
-from mmsp_fsm.reference.syntax import grammar_text, productions, syntax_diagram
+from mmsp_fsm.diagrams.railroad import grammar_text, productions, syntax_diagram
+from mmsp_fsm.grammar.loading import default
 
 D = default()
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from mmsp_fsm.embed.strategies import faults, streams
+from mmsp_fsm.testing.strategies import faults, streams
 
 stream: Iterable[Any] = []
 

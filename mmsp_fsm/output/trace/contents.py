@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import define
 
+from mmsp_fsm.machine.symbols import Hole
 from mmsp_fsm.output.excerpts import excerpt
-from mmsp_fsm.signs import Hole
 
 FEWEST = 40
 """Characters that are shown of every piece, even where the budget is spent."""

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from attrs import define, field
 
-from mmsp_fsm.signs import Hole, ItemView
-from mmsp_fsm.streambuilder import Move
+from mmsp_fsm.machine.stream_builder import Move
+from mmsp_fsm.machine.symbols import Hole, ItemView
 
 Fate = Literal["open", "done", "left open", "done late", "cut short", "never opened"]
 

@@ -17,19 +17,19 @@ from string import Template
 from typing import Any, TextIO
 
 from mmsp_fsm import __version__
-from mmsp_fsm.definition import Definition
-from mmsp_fsm.diagnostics import Diagnostic, Related, StreamReport
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.output.json import diagnostic_object, stream_object
+from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.output.escaping import clip
+from mmsp_fsm.output.formats.json import diagnostic_object, stream_object
 from mmsp_fsm.output.trace.contents import Budget, embedded, marked, shown
 from mmsp_fsm.output.trace.groups import Group, Groups, group_object
 from mmsp_fsm.output.trace.picture import machine_svg
 from mmsp_fsm.output.trace.times import scale
 from mmsp_fsm.output.trace.walked import Walk, broken_rule
-from mmsp_fsm.output.visible import clip
-from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Unreadable
-from mmsp_fsm.steps import Step
+from mmsp_fsm.recordings.framing import Record
 
 MOST_MOVES = 50_000
 """Moves that a page shows; of what follows it shows only the records with diagnostics, and the last one."""

@@ -11,7 +11,7 @@ from html import escape
 
 from attrs import frozen
 
-from mmsp_fsm.definition import Definition
+from mmsp_fsm.grammar.definition import Definition
 from mmsp_fsm.output.trace.walked import Walk, label
 
 PITCH, HIGH, TOP, WIDTH = 36, 25, 36, 510

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from mmsp_fsm.diagnostics import StreamReport
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.checker.step import Step
+from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.output.text import Renderer
-from mmsp_fsm.recordings import Record
-from mmsp_fsm.runs import Unreadable
-from mmsp_fsm.steps import Step
+from mmsp_fsm.recordings.framing import Record
 
 
 class TextTrace:

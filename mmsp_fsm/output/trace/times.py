@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.definition import Definition
-from mmsp_fsm.jsonvalues import NotJsonError, decode, decode_utf8
-from mmsp_fsm.limits import Limits
-from mmsp_fsm.recordings import Record
+from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.machine.limits import Limits
+from mmsp_fsm.model.json_values import NotJsonError, decode, decode_utf8
+from mmsp_fsm.recordings.framing import Record
 
 LARGEST = 1 << 53
 """Beyond this no time is taken for one: JavaScript's numbers are exact up to here (which is 285,000 years, in ms)."""

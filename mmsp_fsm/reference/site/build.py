@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mmsp_fsm.definition import Definition
-from mmsp_fsm.reference.drawing import MissingExtraError
+from mmsp_fsm.diagrams.rendering import MissingExtraError
+from mmsp_fsm.grammar.definition import Definition
 from mmsp_fsm.reference.schema import schema_text, schemas
 from mmsp_fsm.reference.site.markdown import Medium
 from mmsp_fsm.reference.site.pages import pages, pictures

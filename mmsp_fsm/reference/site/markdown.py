@@ -9,7 +9,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from mmsp_fsm.output.visible import visible
+from mmsp_fsm.output.escaping import visible
 
 Medium = Literal["html", "markdown"]
 

@@ -7,14 +7,17 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from mmsp_fsm.definition import Cell, Definition, EventField, Header, Kind
-from mmsp_fsm.loading import grammar_folder
-from mmsp_fsm.output.formats import OutputOptions
-from mmsp_fsm.output.json import JsonDocument
+from mmsp_fsm.diagrams.cards import CLOSED, JOINED, MUST, builders_view, events_view
+from mmsp_fsm.diagrams.picture import Picture
+from mmsp_fsm.diagrams.railroad import grammar_text, productions, syntax_diagram
+from mmsp_fsm.diagrams.rendering import draw
+from mmsp_fsm.diagrams.views import group_view, stream_view, violations_view
+from mmsp_fsm.engines.results import Summary
+from mmsp_fsm.grammar.definition import Cell, Definition, EventField, Header, Kind
+from mmsp_fsm.grammar.loading import grammar_folder
+from mmsp_fsm.output.formats.json import JsonDocument
+from mmsp_fsm.output.formats.registry import OutputOptions
 from mmsp_fsm.output.pages import rule_page
-from mmsp_fsm.reference.cards import CLOSED, JOINED, MUST, builders_view, events_view
-from mmsp_fsm.reference.drawing import draw
-from mmsp_fsm.reference.picture import Picture
 from mmsp_fsm.reference.schema import schemas
 from mmsp_fsm.reference.site.markdown import (
     Medium,
@@ -31,9 +34,6 @@ from mmsp_fsm.reference.site.markdown import (
 )
 from mmsp_fsm.reference.site.rules import report_of, rule_pages, traced
 from mmsp_fsm.reference.site.samples import lines, sample
-from mmsp_fsm.reference.syntax import grammar_text, productions, syntax_diagram
-from mmsp_fsm.reference.views import group_view, stream_view, violations_view
-from mmsp_fsm.runs import Summary
 
 SHOWN_RULE = "E302"
 """The rule whose bad example the page of the JSON output shows."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.definition import Definition, Example, Rule
-from mmsp_fsm.diagnostics import StreamReport
-from mmsp_fsm.limits import Limits
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.checker.diagnostics import StreamReport
+from mmsp_fsm.grammar.definition import Definition, Example, Rule
+from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.output.text import Renderer
 from mmsp_fsm.output.trace.events import JsonTrace
 from mmsp_fsm.output.trace.times import Stopwatch, created_at

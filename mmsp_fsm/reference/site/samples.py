@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mmsp_fsm.checker import StreamChecker
-from mmsp_fsm.definition import Definition, EventField, Header, Kind
-from mmsp_fsm.wire import to_base64
+from mmsp_fsm.checker.checker import StreamChecker
+from mmsp_fsm.grammar.definition import Definition, EventField, Header, Kind
+from mmsp_fsm.model.wire import to_base64
 
 PIECES: dict[str, list[Any]] = {
     "text": ["High water ", "at Brest is ", "at 14:20."],

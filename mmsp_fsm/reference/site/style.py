@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mmsp_fsm.reference.colours import FACES, darkening
-from mmsp_fsm.reference.syntax import dark_colours, syntax_css
+from mmsp_fsm.diagrams.colors import FACES, darkening
+from mmsp_fsm.diagrams.railroad import dark_colours, syntax_css
 
 DARK = 'body[data-theme="dark"]'
 AUTO = 'body:not([data-theme="light"])'
