@@ -16,30 +16,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mmsp_fsm.version import VERSION
+
 if TYPE_CHECKING:
     from mmsp_fsm.api import parse, validate
     from mmsp_fsm.checker.checker import StreamChecker
     from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
     from mmsp_fsm.checker.errors import (
-        DefinitionError,
         IncompleteStreamError,
-        MMSPError,
         RefusedEventError,
         StreamFailedError,
         StreamProtocolError,
         ToolCallArgumentParseError,
-        UnknownRuleError,
     )
     from mmsp_fsm.checker.step import Step
-    from mmsp_fsm.engines.results import Summary, Unreadable
+    from mmsp_fsm.engines.results import Summary
+    from mmsp_fsm.grammar.errors import DefinitionError, MMSPError, UnknownRuleError
     from mmsp_fsm.live.enforce import enforce
     from mmsp_fsm.live.unparse import unparse
     from mmsp_fsm.live.writer import StreamWriter
     from mmsp_fsm.machine.limits import Limits
     from mmsp_fsm.model.objects import UniEvent, UniMessage, UsageMetadata
+    from mmsp_fsm.recordings.sources import Unreadable
     from mmsp_fsm.testing.assertions import assert_conforms
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "DefinitionError",
@@ -80,17 +81,16 @@ _HOMES = {
     "live.unparse": ("unparse",),
     "live.writer": ("StreamWriter",),
     "checker.errors": (
-        "DefinitionError",
         "IncompleteStreamError",
-        "MMSPError",
         "RefusedEventError",
         "StreamFailedError",
         "StreamProtocolError",
         "ToolCallArgumentParseError",
-        "UnknownRuleError",
     ),
+    "grammar.errors": ("DefinitionError", "MMSPError", "UnknownRuleError"),
     "machine.limits": ("Limits",),
-    "engines.results": ("Summary", "Unreadable"),
+    "engines.results": ("Summary",),
+    "recordings.sources": ("Unreadable",),
     "model.objects": ("UniEvent", "UniMessage", "UsageMetadata"),
 }
 

@@ -11,7 +11,7 @@ import pytest
 
 import mmsp_fsm
 from mmsp_fsm.checker.checker import StreamChecker
-from mmsp_fsm.checker.errors import UnknownRuleError
+from mmsp_fsm.grammar.errors import UnknownRuleError
 from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.model import TextDoneItem, ToolCallDoneItem, UniEvent, UniMessage, UsageMetadata
 from mmsp_fsm.model.wire import structure, to_json
@@ -215,7 +215,7 @@ def test_importing_the_package_imports_little():
     code = "import sys, mmsp_fsm; print(sorted(m for m in sys.modules if m.startswith('mmsp_fsm')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                           cwd=Path(__file__).parent.parent)  # fmt: skip
-    assert done.stdout.strip() == "['mmsp_fsm']"
+    assert done.stdout.strip() == "['mmsp_fsm', 'mmsp_fsm.version']"
 
 
 def test_a_type_that_cannot_even_be_named_is_survived():

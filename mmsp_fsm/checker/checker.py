@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import define
 
 from mmsp_fsm.checker.diagnostics import Diagnostic, Outcome, StreamReport
-from mmsp_fsm.checker.errors import DefinitionError, UnknownRuleError
 from mmsp_fsm.checker.explainer import Explainer
 from mmsp_fsm.checker.log import Ledger
 from mmsp_fsm.checker.record_reader import RecordReader
 from mmsp_fsm.checker.step import Step, model_item
 from mmsp_fsm.fastpath.recognizer import Recogniser, bare
-from mmsp_fsm.fastpath.shapes import Forms, make_forms
+from mmsp_fsm.fastpath.shapes import make_forms
+from mmsp_fsm.fastpath.typed_records import Decoders
 from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.grammar.errors import DefinitionError, UnknownRuleError
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.machine.item_builder import ItemBuilder, Place
 from mmsp_fsm.machine.limits import Limits
@@ -60,7 +61,7 @@ class StreamChecker:
         ):
             raise DefinitionError(f"mmsp_fsm.model has no class for {', '.join(strange)}: run `make generate`")
         self._builder = StreamBuilder(self.definition, self.limits, keep_message)
-        self._recogniser = Recogniser(self._passes.forms, self._builder, recognise)
+        self._recogniser = Recogniser(self._passes.decoders, self._builder, recognise)
         self._made: Explainer | None = None
         self._explained = 0
         self._report: StreamReport | None = None
@@ -287,7 +288,7 @@ class _Passes:
     """What the two passes are made of; it holds no stream's state, so that all streams of a definition share it."""
 
     definition: Definition
-    forms: Forms
+    decoders: Decoders
     rules: frozenset[str]
     _machine: Machine | None = None
 
@@ -307,5 +308,7 @@ _PASSES: dict[int, _Passes] = {}
 def _passes(definition: Definition) -> _Passes:
     passes = _PASSES.get(id(definition))
     if passes is None or passes.definition is not definition:
-        passes = _PASSES[id(definition)] = _Passes(definition, make_forms(definition), definition.default_rules)
+        passes = _PASSES[id(definition)] = _Passes(
+            definition, Decoders(make_forms(definition)), definition.default_rules
+        )
     return passes

@@ -9,24 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from mmsp_fsm.grammar.errors import MMSPError
+
 if TYPE_CHECKING:
     from mmsp_fsm.checker.diagnostics import Diagnostic
     from mmsp_fsm.model.objects import DoneItem
 
 PREVIEW_LENGTH = 160
 """Characters of a call's raw arguments that `ToolCallArgumentParseError` carries."""
-
-
-class DefinitionError(ValueError):
-    """The grammar's definition is incomplete or contradicts itself; the text names the file and the key."""
-
-
-class UnknownRuleError(ValueError):
-    """A rule was asked for that the catalogue does not have; the text names the nearest one."""
-
-
-class MMSPError(ValueError):
-    """Base class of what parsing and enforcing a stream raise."""
 
 
 class StreamFailedError(MMSPError):

@@ -8,11 +8,11 @@ from mmsp_fsm.checker.checker import StreamChecker
 from mmsp_fsm.checker.diagnostics import Diagnostic
 from mmsp_fsm.checker.errors import (
     IncompleteStreamError,
-    MMSPError,
     StreamFailedError,
     StreamProtocolError,
     ToolCallArgumentParseError,
 )
+from mmsp_fsm.grammar.errors import MMSPError
 from mmsp_fsm.model.json_values import join_text
 
 

@@ -5,17 +5,22 @@ Of an event without a fault next to nothing is noted: what its step tells is rea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from mmsp_fsm.checker.diagnostics import Diagnostic
 from mmsp_fsm.machine.stream_builder import Move
 from mmsp_fsm.machine.symbols import Hole, ItemView
 from mmsp_fsm.model.objects import ITEM_CLASSES, Item
 
-if TYPE_CHECKING:
-    from mmsp_fsm.checker.checker import StreamChecker
 
-Taken = tuple["StreamChecker", Any, "int | None", str]
+class MoveReader(Protocol):
+    """What can read an accepted event once more: the checker that accepted it."""
+
+    def move_of(self, step: Step, event: Any, line: int | None, before: str) -> Move:
+        """The move that `event` made from the state `before`."""
+
+
+Taken = tuple[MoveReader, Any, "int | None", str]
 """An event that was taken without a fault, its line, and the state before it."""
 
 What = Literal["opened", "grew", "closed", "stopped", "failed", "nothing"]

@@ -1,1 +1,4 @@
-"""The commands: a module each, loaded when it is asked for. `mmsp_fsm.cli.main` is the door to them."""
+"""The command line.
+
+Imports: checker, diagrams, engines, grammar, machine, model, output, probe, recordings, reference.
+"""

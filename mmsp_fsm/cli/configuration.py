@@ -55,10 +55,11 @@ class ConfiguredCommand(click.Command):
         file = None if isolated else _nearest() if config is None else _named(Path(config))
         if file is None:
             return
-        values = _checked(file, ctx)
+        validate = _validate(ctx, self)
+        values = _checked(file, ctx, validate)
         rules = {_WORDS[key]: values.pop(key) for key in _WORDS if key in values}
         ctx.meta[_RULES] = _selected(file, rules) if rules else None
-        mine = {key: option for key, option in _keys(self).items() if _applies(self, key)}
+        mine = {key: option for key, option in _keys(self).items() if self is validate or key not in _ONLY_FOR_VALIDATE}
         ctx.default_map = {option.name: values[key] for key, option in mine.items() if key in values and option.name}
 
 
@@ -160,20 +161,16 @@ def _keys(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def _applies(command: click.Command, key: str) -> bool:
-    return command is _validate() or key not in _ONLY_FOR_VALIDATE
+def _validate(ctx: click.Context, running: click.Command) -> click.Command:
+    """The command whose options are the keys of a file, whichever command is `running`."""
+    root = ctx.find_root().command
+    found = root.get_command(ctx, "validate") if isinstance(root, click.Group) else None
+    return found or running
 
 
-def _validate() -> click.Command:
-    """The command whose options are the keys, whichever command runs: a file serves them all."""
-    from mmsp_fsm.cli.commands.validate import validate
-
-    return validate
-
-
-def _checked(file: _File, ctx: click.Context) -> dict[str, Any]:
+def _checked(file: _File, ctx: click.Context, validate: click.Command) -> dict[str, Any]:
     """The values of a file, each as its option takes it. Raises a usage error that names the file and the key."""
-    keys = _keys(_validate())
+    keys = _keys(validate)
     values = {}
     for key, value in file.values.items():
         if key not in keys:
@@ -234,7 +231,7 @@ def _printable(key: str) -> str:
 
 def _selected(file: _File, rules: dict[str, list[str]]) -> frozenset[str]:
     """The rules that a file chooses: a layer below the command line, which takes them as the usual ones."""
-    from mmsp_fsm.checker.errors import UnknownRuleError
+    from mmsp_fsm.grammar.errors import UnknownRuleError
     from mmsp_fsm.grammar.loading import default
     from mmsp_fsm.grammar.selection import selected
 

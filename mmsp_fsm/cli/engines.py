@@ -12,9 +12,9 @@ from mmsp_fsm.cli.options import UNREADABLE
 
 if TYPE_CHECKING:
     from mmsp_fsm.engines.checking import CheckOptions
-    from mmsp_fsm.engines.results import Found, Unreadable
+    from mmsp_fsm.engines.results import Found
     from mmsp_fsm.engines.tasks import Result, Seen
-    from mmsp_fsm.recordings.sources import Source
+    from mmsp_fsm.recordings.sources import Source, Unreadable
 
 
 class _Refused(click.ClickException):

@@ -10,9 +10,9 @@ from importlib import import_module
 
 import click
 
-from mmsp_fsm import __version__
 from mmsp_fsm.cli.console import complain
 from mmsp_fsm.cli.options import UNREADABLE
+from mmsp_fsm.version import VERSION
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 """A shell's exit statuses for SIGINT and SIGPIPE."""
@@ -85,7 +85,7 @@ class _Commands(click.Group):
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name].split(":")
-        command: click.Command = getattr(import_module(f"mmsp_fsm.cli.{module}"), attribute)
+        command: click.Command = getattr(import_module(f"mmsp_fsm.cli.commands.{module}"), attribute)
         return command
 
 
@@ -94,6 +94,6 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Example: mmsp-fsm validate trace.jsonl",
 )
-@click.version_option(__version__, prog_name="mmsp-fsm")
+@click.version_option(VERSION, prog_name="mmsp-fsm")
 def command() -> None:
     """Check MMSP streams: what broke, where, and what should have stood there."""

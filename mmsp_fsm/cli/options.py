@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from mmsp_fsm.checker.errors import UnknownRuleError
 from mmsp_fsm.cli.configuration import configured_rules
+from mmsp_fsm.grammar.errors import UnknownRuleError
 from mmsp_fsm.machine.limits import Limits
 
 if TYPE_CHECKING:
     from mmsp_fsm.engines.checking import CheckOptions
-    from mmsp_fsm.engines.results import Found, Unreadable
-    from mmsp_fsm.recordings.sources import Source
+    from mmsp_fsm.engines.results import Found
+    from mmsp_fsm.recordings.sources import Source, Unreadable
 
 CONFORMING, VIOLATING, UNREADABLE = 0, 1, 2
 """The exit statuses that say what was found; 2 is a misuse, too, and beats 1."""
@@ -168,7 +168,7 @@ def checked(sources: Iterable[Source | Unreadable], options: CheckOptions) -> It
     """The reports of each source; what cannot be read is said, and the others go on."""
     from mmsp_fsm.engines.checking import check_source
     from mmsp_fsm.engines.parts import joined
-    from mmsp_fsm.engines.results import Unreadable
+    from mmsp_fsm.recordings.sources import Unreadable
 
     for source in sources:
         if isinstance(source, Unreadable):

@@ -1,1 +1,4 @@
-"""TODO"""
+"""Draws the state machine: its views, and their DOT, Mermaid and SVG.
+
+Imports: grammar, machine.
+"""

@@ -1,5 +1,4 @@
-"""Engines: who checks the sources of a run. Each gives the results of all, in the order of the sources.
+"""Checks many sources: in this process, in several, or on a cluster.
 
-An engine is a function of sources, options and `seen`, which is told how many bytes were read. Whatever it does on the
-way, what it gives is what checking one source after another gives.
+Imports: checker, grammar, machine, recordings.
 """

@@ -10,13 +10,13 @@ from attrs import evolve, field, frozen
 from mmsp_fsm.checker.checker import StreamChecker
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.checker.step import Step
-from mmsp_fsm.engines.results import Found, NoStreams, PartEnd, Unreadable
+from mmsp_fsm.engines.results import Found, NoStreams, PartEnd
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording, feed, feed_all, finish
-from mmsp_fsm.recordings.sources import Part, Source, why
+from mmsp_fsm.recordings.sources import Part, Source, Unreadable, why
 
 Split = Literal["stop", "key"]
 

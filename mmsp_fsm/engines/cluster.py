@@ -16,13 +16,12 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from mmsp_fsm import __version__
 from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.interrupts import born_deaf
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.serialization import pack, unpack
 from mmsp_fsm.engines.tasks import EngineError, Result, Seen, Task, batches, unseen
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.recordings.sources import Source, Unreadable
+from mmsp_fsm.version import VERSION
 
 CONNECT, LONELY = 10.0, 60.0
 """Seconds in which a scheduler has to answer, and a worker to be there."""
@@ -47,8 +46,8 @@ class _Answer:
 
 def check_batch(version: str, parcel: bytes) -> bytes:
     """On a worker: check a batch. Raises EngineError where another version is installed there."""
-    if version != __version__:
-        raise EngineError(f"a worker has mmsp-fsm {__version__}, and this is {version}: install the same everywhere")
+    if version != VERSION:
+        raise EngineError(f"a worker has mmsp-fsm {VERSION}, and this is {version}: install the same everywhere")
     tasks, options = unpack(parcel)
     read = 0
 
@@ -181,7 +180,7 @@ class _Run:
     def _hand(self, tasks: list[Task]) -> _Batch:
         try:
             parcel = pack((tasks, self.options))
-            return _Batch(tasks, self.client.submit(check_batch, __version__, parcel, pure=False))
+            return _Batch(tasks, self.client.submit(check_batch, VERSION, parcel, pure=False))
         except Exception as error:
             raise EngineError(f"the scheduler is lost: {error}") from error
 

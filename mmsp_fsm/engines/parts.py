@@ -16,9 +16,9 @@ from attrs import evolve
 from mmsp_fsm.checker.checker import StreamChecker
 from mmsp_fsm.checker.diagnostics import Diagnostic, StreamReport
 from mmsp_fsm.engines.checking import CheckOptions
-from mmsp_fsm.engines.results import Found, NoStreams, PartEnd, Unreadable
+from mmsp_fsm.engines.results import Found, NoStreams, PartEnd
 from mmsp_fsm.grammar.loading import default
-from mmsp_fsm.recordings.sources import Part, Source
+from mmsp_fsm.recordings.sources import Part, Source, Unreadable
 
 LEAST, MOST = 4 << 20, 32 << 20
 """Bytes of a part: with less, handing it out and cutting cost more than is gained; with more, one process may still be

@@ -26,11 +26,10 @@ from attrs import define, field
 
 from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.interrupts import born_deaf
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.serialization import pack, unpack
 from mmsp_fsm.engines.tasks import EngineError, Result, Seen, Task, batches, in_turn, unseen
 from mmsp_fsm.engines.worker import HEADER, work
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.recordings.sources import Source, Unreadable
 
 AHEAD, AT_ONCE = 32, 2
 """Batches handed out or done for each worker while an earlier one is not; and those that one worker has, so that it

@@ -5,14 +5,7 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from mmsp_fsm.checker.diagnostics import StreamReport
-
-
-@frozen
-class Unreadable:
-    """A source that could not be read at all, and a sentence that says why."""
-
-    source: str
-    message: str
+from mmsp_fsm.recordings.sources import Unreadable
 
 
 @frozen

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, cast
 from attrs import frozen
 
 from mmsp_fsm.engines.checking import CheckOptions, check_source
-from mmsp_fsm.engines.results import Found, PartEnd, Unreadable
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.engines.results import Found, PartEnd
+from mmsp_fsm.recordings.sources import Source, Unreadable
 
 Result = Found | PartEnd
 Seen = Callable[[int], None]

@@ -1,1 +1,4 @@
-"""TODO"""
+"""Accepts conforming records quickly; it reports nothing.
+
+Imports: grammar, machine, model.
+"""

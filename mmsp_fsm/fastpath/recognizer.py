@@ -16,8 +16,8 @@ import msgspec
 from mmsp_fsm.fastpath.contents import GIVEN, Contents
 from mmsp_fsm.fastpath.long_records import expect_repeat
 from mmsp_fsm.fastpath.open_group import LONG, WEIGHED, Fidelity, OpenGroup
-from mmsp_fsm.fastpath.shapes import Forms, Turn
-from mmsp_fsm.fastpath.typed_records import ABSENT, Structs, Typed
+from mmsp_fsm.fastpath.shapes import Turn
+from mmsp_fsm.fastpath.typed_records import ABSENT, Decoders, Structs, Typed
 from mmsp_fsm.machine.stream_builder import StreamBuilder
 from mmsp_fsm.machine.symbols import Sign
 from mmsp_fsm.model.json_values import BEYOND, WHITE, Decoded, decode_record, flaw, plain
@@ -35,10 +35,11 @@ class Recogniser:
     `decoded` is what the record that was not taken last was decoded to, where that was done already.
     """
 
-    __slots__ = ("_contents", "_usable", "builder", "decoded", "forms", "group", "ready")
+    __slots__ = ("_contents", "_usable", "builder", "decoded", "decoders", "forms", "group", "ready")
 
-    def __init__(self, forms: Forms, builder: StreamBuilder, usable: bool = True) -> None:
-        self.forms = forms
+    def __init__(self, decoders: Decoders, builder: StreamBuilder, usable: bool = True) -> None:
+        self.decoders = decoders
+        self.forms = forms = decoders.forms
         self.builder = builder
         self.decoded: Decoded | None = None
         self._contents = Contents(builder.limits, forms.definition.fidelity.internal)
@@ -63,7 +64,7 @@ class Recogniser:
         The end of the stream is taken, and nothing behind it. A record may have its line end behind it; one of white
         space alone is none.
         """
-        builder, count, structs = self.builder, len(records), self.forms.structs_for(len(records) - at)
+        builder, count, structs = self.builder, len(records), self.decoders.structs_for(len(records) - at)
         rest: Any = iter(records)  # which tells by its length hint how far it is
         rest.__setstate__(at)
         skew = builder.events - at
@@ -281,7 +282,7 @@ class Recogniser:
                 held |= {forms.definition.fidelity.key: fidelity} if fidelity is not None else {}
                 record = event | {forms.items_name: [item | held]}
             self.group.open(turn, content, header, fidelity, (number, line, record))
-            self.group.growth = forms.growth_for(form)
+            self.group.growth = self.decoders.growth_for(form)
         builder.latest = created_at
         return True
 

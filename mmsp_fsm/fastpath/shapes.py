@@ -10,17 +10,11 @@ import re
 from collections.abc import Callable
 from functools import cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import define, field, frozen
 
 from mmsp_fsm.grammar.definition import Definition, Kind
-
-if TYPE_CHECKING:
-    from mmsp_fsm.fastpath.typed_records import Growth, Structs
-
-FEW = 200
-"""Records that are read as dicts before structs are made, which costs as much as reading a thousand of them."""
 
 
 @define
@@ -140,7 +134,7 @@ class Row:
     stops: bool
 
 
-@define(eq=False)
+@frozen(eq=False)
 class Forms:
     """The forms of one definition, and its table as the recogniser walks it: `rows` by state, `to` by cell.
 
@@ -157,32 +151,6 @@ class Forms:
     constants: tuple[tuple[str, str | None], ...]
     fidelity_key: RawKey
     fields: int
-    _structs: Structs | None = None
-    _records: int = 0
-    _growths: dict[Form, Growth | None] = field(factory=dict)
-
-    def structs_for(self, records: int) -> Structs | None:
-        """The structs, once so many records are to be read that it pays to make them."""
-        if self._structs is None:
-            self._records += records
-            if self._records > FEW:
-                from mmsp_fsm.fastpath.typed_records import make_structs
-
-                self._structs = make_structs(self)
-        return self._structs
-
-    def growth_for(self, form: Form) -> Growth | None:
-        """How events that are dicts grow a group of `form`, once so many groups were opened that it pays to make it;
-        None too where the machine's reader had to look at more than their types.
-        """
-        self._records += 1
-        if self._records <= FEW:
-            return None
-        if form not in self._growths:
-            from mmsp_fsm.fastpath.typed_records import make_growth
-
-            self._growths[form] = make_growth(self, form)
-        return self._growths[form]
 
 
 def make_forms(definition: Definition) -> Forms:

@@ -14,13 +14,17 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 import pybase64
-from attrs import frozen
+from attrs import define, field, frozen
 
 from mmsp_fsm.fastpath.long_records import Style, hollow_decoder, make_style
 from mmsp_fsm.fastpath.shapes import Form, Forms, Turn
 from mmsp_fsm.grammar.definition import Definition, EventField, Presence
 
 Raw = msgspec.Raw
+
+FEW = 200
+"""Records that are read as dicts before typed decoders are made: making them costs as much as reading a thousand."""
+
 ABSENT = msgspec.UNSET
 """Stands in a struct where the optional field is absent."""
 
@@ -77,6 +81,36 @@ class Structs:
     by_kind: dict[str, Typed]
     rows: dict[str, StructRow]
     decode_stop: Callable[[bytes], Any]
+
+
+@define(eq=False)
+class Decoders:
+    """The typed decoders of `forms`, made once so many records have come that making them pays."""
+
+    forms: Forms
+    _structs: Structs | None = None
+    _records: int = 0
+    _growths: dict[Form, Growth | None] = field(factory=dict)
+
+    def structs_for(self, records: int) -> Structs | None:
+        """The decoders of records as bytes, of which `records` more are to be read; None while there are few."""
+        if self._structs is None:
+            self._records += records
+            if self._records > FEW:
+                self._structs = make_structs(self.forms)
+        return self._structs
+
+    def growth_for(self, form: Form) -> Growth | None:
+        """How events that are dicts extend an open group of `form`.
+
+        None while there are few groups, and where the types of such an event do not decide.
+        """
+        self._records += 1
+        if self._records <= FEW:
+            return None
+        if form not in self._growths:
+            self._growths[form] = make_growth(self.forms, form)
+        return self._growths[form]
 
 
 def make_structs(forms: Forms) -> Structs:

@@ -295,7 +295,7 @@ class Grammar:
 
 @frozen
 class Definition(Grammar):
-    """The grammar of one protocol and its rules, expanded, complete and checked. `mmsp_fsm.grammar.loading` gives it."""
+    """The grammar of one protocol and its rules, expanded, complete and checked; see `mmsp_fsm.grammar.loading`."""
 
     states: dict[str, State]
     symbols: dict[str, Symbol]

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 
 from attrs import define, field, frozen
 
-from mmsp_fsm.checker.errors import DefinitionError
 from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.grammar.errors import DefinitionError
 
 KIND = "K"
 """The name that stands for every kind in turn."""

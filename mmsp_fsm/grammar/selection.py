@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mmsp_fsm.checker.errors import UnknownRuleError
 from mmsp_fsm.grammar.definition import Definition, Rule
+from mmsp_fsm.grammar.errors import UnknownRuleError
 
 
 def selected(

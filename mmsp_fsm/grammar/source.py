@@ -12,7 +12,6 @@ from attrs import evolve, field, fields, frozen
 from cattrs import BaseValidationError, Converter
 from cattrs.gen import make_dict_structure_fn, override
 
-from mmsp_fsm.checker.errors import DefinitionError
 from mmsp_fsm.grammar.converter import exactly, faults, strict_converter
 from mmsp_fsm.grammar.definition import (
     Action,
@@ -27,6 +26,7 @@ from mmsp_fsm.grammar.definition import (
     State,
     Symbol,
 )
+from mmsp_fsm.grammar.errors import DefinitionError
 from mmsp_fsm.grammar.validation import check
 
 T = TypeVar("T")

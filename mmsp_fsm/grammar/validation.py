@@ -10,8 +10,8 @@ from keyword import iskeyword
 
 from attrs import asdict
 
-from mmsp_fsm.checker.errors import DefinitionError
 from mmsp_fsm.grammar.definition import Definition
+from mmsp_fsm.grammar.errors import DefinitionError
 
 LOOKED_UP = {"event_type": "event_type", "content_items": "items", "usage_metadata": "usage",
              "finish_reason": "finish_reason", "created_at": "time"}  # fmt: skip

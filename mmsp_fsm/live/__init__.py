@@ -1,1 +1,4 @@
-"""What people embed: Hypothesis strategies of streams (and, in time, `enforce`)."""
+"""Works on a running stream: `enforce`, `StreamWriter`, `unparse`.
+
+Imports: checker, grammar, machine, model.
+"""

@@ -1,8 +1,9 @@
-"""The protocol's objects, JSON values, and the conversion between them. Imports `grammar`.
+"""The protocol's objects, JSON values, and the conversion between the two.
 
-The classes are importable from here: `from mmsp_fsm.model import TextDeltaItem`.
+Imports: grammar. The classes are importable from here: `from mmsp_fsm.model import TextDeltaItem`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Load the classes at first use: most of the package does not need them."""
-    from mmsp_fsm.model import objects
-
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(objects, name)
+    return getattr(import_module("mmsp_fsm.model.objects"), name)

@@ -1,1 +1,4 @@
-"""Reports as people and programs read them: a module each for text, JSON, JSON lines, SARIF, JUnit and GitHub."""
+"""Prints results for people and for programs.
+
+Imports: checker, diagrams, engines, grammar, machine, model, probe, recordings.
+"""

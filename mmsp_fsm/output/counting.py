@@ -7,7 +7,7 @@ import heapq
 from attrs import define, field, frozen
 
 from mmsp_fsm.checker.diagnostics import StreamReport
-from mmsp_fsm.engines.results import Unreadable
+from mmsp_fsm.recordings.sources import Unreadable
 
 
 @frozen

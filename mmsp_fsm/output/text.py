@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.checker.step import Step
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.output.escaping import clip, visible, width
 from mmsp_fsm.output.excerpts import Excerpt, excerpt
 from mmsp_fsm.output.formats.registry import OutputOptions
@@ -20,6 +20,7 @@ from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.statistics import print_statistics
 from mmsp_fsm.output.trace.times import duration
 from mmsp_fsm.recordings.framing import Record
+from mmsp_fsm.recordings.sources import Unreadable
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics

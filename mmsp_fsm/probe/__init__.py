@@ -1,4 +1,4 @@
-"""Probing: asking a server over HTTP, and judging what it answers. Protocol, "On the wire".
+"""Tests a server's conformance over HTTP. Protocol, "On the wire".
 
-`client` is the only door to HTTP; what an answer means is told by the recordings' framing and the checker.
+Imports: checker, grammar, model, recordings.
 """

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from mmsp_fsm import __version__
+from mmsp_fsm.version import VERSION
 
 if TYPE_CHECKING:
     import httpx
@@ -155,7 +155,7 @@ async def _send(request: Request, verify: bool) -> tuple[httpx.AsyncClient, http
     httpx = library()
     _check_url(request.url)
     headers = {
-        "user-agent": f"mmsp-fsm/{__version__}",
+        "user-agent": f"mmsp-fsm/{VERSION}",
         "accept": "text/event-stream",
         "accept-encoding": "identity",  # a compressor in between holds events back
         **{name.lower(): value for name, value in request.headers},

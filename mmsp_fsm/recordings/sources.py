@@ -15,7 +15,6 @@ from typing import BinaryIO, cast
 
 from attrs import frozen
 
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.recordings.archives import inner_suffix
 from mmsp_fsm.recordings.peeking import holds_events
 from mmsp_fsm.recordings.urls import is_address, open_address, path_of
@@ -30,6 +29,14 @@ STDIN = "<stdin>"
 
 
 _ANY_FOLDERS = "**"
+
+
+@frozen
+class Unreadable:
+    """A source that could not be read at all, and a sentence that says why."""
+
+    source: str
+    message: str
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""What is made from the definition: the model's source, diagrams, schemas, pages and coverage.
+"""Generates what is derived from the grammar: pages, schemas, the model's source, coverage.
 
-Each module is a function of a definition; none looks at a running machine.
+Imports: checker, diagrams, engines, grammar, machine, model, output, recordings.
 """

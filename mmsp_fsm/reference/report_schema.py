@@ -7,10 +7,11 @@ from typing import Any, get_args
 from attrs import fields
 
 from mmsp_fsm.checker.diagnostics import Outcome, Verdict
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.grammar.definition import Definition, Severity
 from mmsp_fsm.output.counting import SourceCount
 from mmsp_fsm.output.formats.json import VERSION
+from mmsp_fsm.recordings.sources import Unreadable
 
 Schema = dict[str, Any]
 

@@ -499,4 +499,4 @@ print(*sorted(name for name in sys.modules if name.startswith("mmsp_fsm")))
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     foreign, ours = done.stdout.split("\n")[:2]
     assert foreign == ""
-    assert ours.split() == ["mmsp_fsm", "mmsp_fsm.embed", "mmsp_fsm.testing.pytest_plugin"]
+    assert ours.split() == ["mmsp_fsm", "mmsp_fsm.testing", "mmsp_fsm.testing.pytest_plugin", "mmsp_fsm.version"]

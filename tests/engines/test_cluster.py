@@ -15,9 +15,8 @@ import pytest
 from mmsp_fsm.engines import cluster
 from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.cluster import on_cluster
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.tasks import EngineError, in_turn
-from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
 from tests.engines.test_local import Deadly, Failing, all_gone, command, family
 from tests.streams import HI, stop, t, t_done
 
@@ -164,7 +163,7 @@ def test_standard_input_is_refused_and_the_rest_is_checked(tmp_path, workers):
 
 def test_another_version_on_a_worker_is_said(tmp_path, workers, monkeypatch):
     (tmp_path / "a.jsonl").write_bytes(STREAM)
-    monkeypatch.setattr(cluster, "__version__", "9.9")
+    monkeypatch.setattr(cluster, "VERSION", "9.9")
     with pytest.raises(
         EngineError, match=r"^a worker has mmsp-fsm \S+, and this is 9\.9: install the same everywhere$"
     ):

@@ -19,9 +19,8 @@ from attrs import frozen
 from mmsp_fsm.engines import parts, processes
 from mmsp_fsm.engines.checking import CheckOptions
 from mmsp_fsm.engines.processes import WorkerError, cores, in_processes
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.tasks import EngineError, in_turn
-from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
 from tests.streams import HI, stop, t, t_done
 
 ROOT = Path(__file__).parent.parent.parent

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import mmsp_fsm
 from mmsp_fsm.engines.checking import CheckOptions
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.engines.serialization import pack, unpack
 from mmsp_fsm.engines.tasks import BATCH_BYTES, BATCH_FILES, Task, batches, in_turn
 from mmsp_fsm.grammar.definition import Rule
 from mmsp_fsm.grammar.loading import default
-from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
 from tests.streams import HI, report_of, stop, t, t_done
 
 STREAM = b"".join(json.dumps(one).encode() + b"\n" for one in [*HI, stop()])

@@ -12,8 +12,8 @@ from typing import get_args
 
 import pytest
 
-from mmsp_fsm.checker.errors import DefinitionError
 from mmsp_fsm.grammar.definition import Action, Predicate, Property
+from mmsp_fsm.grammar.errors import DefinitionError
 from mmsp_fsm.grammar.loading import default, grammar_folder, load
 from mmsp_fsm.grammar.source import build
 

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from mmsp_fsm.checker.errors import DefinitionError
 from mmsp_fsm.grammar import loading
+from mmsp_fsm.grammar.errors import DefinitionError
 from mmsp_fsm.grammar.loading import CATALOGUE, GRAMMAR, PACKED, default, grammar_folder, load, unpacked
 from mmsp_fsm.reference.packing import packed
 
@@ -86,5 +86,6 @@ def test_a_verdict_imports_no_more_than_it_needs(tmp_path):
     loaded = set(done.stdout.split())
     assert "mmsp_fsm.fastpath.recognizer" in loaded
     idle = {"cattrs", "tomllib", "transitions", "rich", "distributed", "fsspec", "pygraphviz", "pytest", "hypothesis",
-            "httpx", "multiprocessing", "asyncio", "mmsp_fsm.grammar.source", "mmsp_fsm.grammar.validation"}  # fmt: skip
+            "httpx", "multiprocessing", "asyncio",
+            "mmsp_fsm.grammar.source", "mmsp_fsm.grammar.validation"}  # fmt: skip
     assert loaded & idle == set()

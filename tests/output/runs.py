@@ -3,9 +3,10 @@
 import io
 
 import mmsp_fsm
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.output.counting import Statistics
 from mmsp_fsm.output.formats.registry import OutputOptions, output_for
+from mmsp_fsm.recordings.sources import Unreadable
 from tests.streams import t, t_done
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import mmsp_fsm
 from mmsp_fsm.engines.results import Summary
+from mmsp_fsm.output.formats import junit
 from mmsp_fsm.output.formats.json import stream_object
-from mmsp_fsm.output.formats.registry import FORMATS, OutputOptions, junit, output_for
+from mmsp_fsm.output.formats.registry import FORMATS, OutputOptions, output_for
 from tests.output.runs import HOSTILE, UNREADABLE, hostile, report, written
 from tests.streams import HI, stop, t, t_done
 from tests.test_cases import CASES

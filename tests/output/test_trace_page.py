@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmsp_fsm.engines.checking import CheckOptions, walk_source
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.output.trace import page
 from mmsp_fsm.output.trace.contents import Budget, embedded, shown
 from mmsp_fsm.output.trace.page import PageTrace, _file
 from mmsp_fsm.output.trace.times import Stopwatch, created_at
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.recordings.sources import Source, Unreadable
 from tests.streams import BROKEN, HI, TIME, c, c_done, d, d_done, delta, e, e_done, error, stop, t, t_done
 
 

@@ -196,7 +196,7 @@ def test_an_event_is_printed_before_the_next_byte_is_read(how, tmp_path):
             if printed == "  >":  # a line that is not ended yet
                 seen = b""
                 while not seen.rstrip().endswith((b"Hi", b"x")):
-                    seen += process.stdout.read1(4096)
+                    seen += process.stdout.read1(4096) or pytest.fail(f"the output ended after {seen!r}")
             else:
                 lines_of(process, printed)
             go.release()

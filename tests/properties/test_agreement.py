@@ -140,7 +140,7 @@ def _as_text(value: bytes) -> str:
 def test_the_passes_agree_on_every_part_of_every_event(place: int) -> None:
     """Each value of each event absent, doubled or another, as values and as bytes, as dicts and as structs."""
     assert checked(WHOLE, one_by_one, recognise=False).diagnostics == ()
-    assert StreamChecker()._passes.forms.structs_for(1000) is not None
+    assert StreamChecker()._passes.decoders.structs_for(1000) is not None
     for event in edits(WHOLE[place]):
         records = [*WHOLE[:place], event, *WHOLE[place + 1 :]]
         assert list(disagreements(records)) == []

@@ -28,7 +28,7 @@ NAMES = [entry.name for entry in DEFINITION.event.field]
 @pytest.fixture(autouse=True, scope="module")
 def _structs() -> None:
     """As after many records: what is decoded from bytes is decoded into structs."""
-    assert StreamChecker()._passes.forms.structs_for(1000) is not None
+    assert StreamChecker()._passes.decoders.structs_for(1000) is not None
 
 
 def event(item: dict[str, Any], **other: Any) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_long_fragments_are_weighed_as_they_come() -> None:
 def test_short_fragments_are_weighed_after_so_many(ready: bool) -> None:
     """Of dicts, too, whether C code tells their types or not."""
     checker = StreamChecker(limits=Limits(group_bytes=5000))
-    checker._passes.forms._records = 10**6 if ready else 0
+    checker._passes.decoders._records = 10**6 if ready else 0
     for _ in range(2000):
         checker.feed(text("delta", "x" * 10))
     group = checker._recogniser.group.as_builder() or checker._builder.group
@@ -353,7 +353,7 @@ def test_a_raw_field_whose_name_is_no_letters_alone() -> None:
     records = [line(event({"type": "js.delta", "data2": "{}"})), lost, line(stop())]
     for recognise in (True, False):
         checker = StreamChecker(definition, keep_message=False, recognise=recognise)
-        checker._passes.forms.structs_for(1000)
+        checker._passes.decoders.structs_for(1000)
         for record in records:
             checker.feed_record(record)
         assert checker.close().diagnostics[0].code == "E101"
@@ -368,7 +368,7 @@ def test_long_base64_in_a_field_that_writers_may_escape(ascii_only: bool) -> Non
     pieces = [("delta", BASE64), ("delta", BASE64), ("done", twice)]
     events = [*(event({"type": f"film.{what}", "dé": content}) for what, content in pieces), stop()]
     checker = StreamChecker(definition, keep_message=False)
-    checker._passes.forms.structs_for(1000)
+    checker._passes.decoders.structs_for(1000)
     checker.feed_records([json.dumps(one, ensure_ascii=ascii_only).encode() for one in events], [None] * 4)
     assert checker.explained == 0
     assert checker.close().diagnostics == ()

@@ -15,12 +15,11 @@ from mmsp_fsm import Limits
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.checker.step import Step
 from mmsp_fsm.engines.checking import CheckOptions, check_source, walk_source
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.recordings.formats import BOM, HEAD, detect
 from mmsp_fsm.recordings.framing import Record
 from mmsp_fsm.recordings.reading import Recording
-from mmsp_fsm.recordings.sources import Source
+from mmsp_fsm.recordings.sources import Source, Unreadable
 from tests.streams import HI, error, stop, t, t_done
 
 STREAM = [*HI, stop()]

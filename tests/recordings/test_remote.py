@@ -13,8 +13,7 @@ import pytest
 import mmsp_fsm
 from mmsp_fsm.cli.main import main
 from mmsp_fsm.engines.checking import CheckOptions, check_source
-from mmsp_fsm.engines.results import Unreadable
-from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
 from mmsp_fsm.recordings.urls import is_address, locate, path_of
 from tests.streams import HI, stop
 

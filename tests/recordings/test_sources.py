@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmsp_fsm.engines.checking import CheckOptions, check_source
-from mmsp_fsm.engines.results import Unreadable
-from mmsp_fsm.recordings.sources import Source, find_sources
+from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
 from tests.streams import HI, error, stop
 
 EVENT = json.dumps(HI[0]).encode()

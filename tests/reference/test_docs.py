@@ -252,12 +252,12 @@ def test_without_sphinx_the_extra_is_named(tmp_path, monkeypatch):
 
 
 def test_a_sphinx_that_fails_is_said_and_leaves_nothing(tmp_path, monkeypatch, capsys):
-    from mmsp_fsm.cli.main import main as cli
+    from mmsp_fsm.cli.main import main
 
     monkeypatch.setattr(build.subprocess, "run", lambda line, **_: subprocess.CompletedProcess(line, 2))
     monkeypatch.setattr(build, "pictures", lambda _: {})
     with pytest.raises(SystemExit) as ended:
-        cli.main(["docs", str(tmp_path / "site")])
+        main(["docs", str(tmp_path / "site")])
     assert ended.value.code == 2
     assert "Sphinx could not make the pages" in capsys.readouterr().err
     assert not (tmp_path / "site").exists()

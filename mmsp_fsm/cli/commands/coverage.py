@@ -95,8 +95,8 @@ def _walked(paths: tuple[str, ...], kinds: list[str], options: dict[str, Any]) -
     """The counts, and whether something could not be read."""
     from mmsp_fsm.checker.diagnostics import StreamReport
     from mmsp_fsm.engines.checking import walk_source
-    from mmsp_fsm.engines.results import Unreadable
     from mmsp_fsm.grammar.loading import default
+    from mmsp_fsm.recordings.sources import Unreadable
     from mmsp_fsm.reference.coverage import Coverage
 
     result, unreadable = Coverage(default(), kinds), False
@@ -114,7 +114,7 @@ def _walked(paths: tuple[str, ...], kinds: list[str], options: dict[str, Any]) -
 
 
 def _print(result: Coverage, expand: bool, to: str | None) -> None:
-    from mmsp_fsm.output.coverage import lines, table
+    from mmsp_fsm.cli.coverage_report import lines, table
 
     if to is None and is_terminal(standard_output()):
         from rich.console import Console

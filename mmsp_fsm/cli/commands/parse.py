@@ -35,8 +35,9 @@ def parse(path: str, **options: Any) -> int:
     Where the stream violates the protocol there is no message: its diagnostics are printed on standard error. Where it
     conforms and ended with an error, that error and the done items before it are printed as JSON.
     """
-    from mmsp_fsm.engines.results import NoStreams, Unreadable
+    from mmsp_fsm.engines.results import NoStreams
     from mmsp_fsm.model.wire import to_json
+    from mmsp_fsm.recordings.sources import Unreadable
 
     status = CONFORMING
     for one in checked(only_source(path), check_options(options, keep_message=True)):

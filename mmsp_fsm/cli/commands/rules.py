@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mmsp_fsm.checker.errors import UnknownRuleError
 from mmsp_fsm.cli.console import is_terminal, standard_output
 from mmsp_fsm.cli.options import CONFORMING, examples
+from mmsp_fsm.grammar.errors import UnknownRuleError
 
 
 @click.command(epilog=examples("mmsp-fsm explain E302 done-content-mismatch"))

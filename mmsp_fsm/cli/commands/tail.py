@@ -141,7 +141,7 @@ def _opened(where: str, options: dict[str, Any]) -> Iterator[tuple[str, BinaryIO
         if options[given]:
             option = "header" if given == "headers" else given
             raise click.UsageError(f"--{option} is for a URL, and {where!r} is none (http:// or https://).")
-    from mmsp_fsm.engines.results import Unreadable
+    from mmsp_fsm.recordings.sources import Unreadable
 
     found = only_source(where)
     if not found:

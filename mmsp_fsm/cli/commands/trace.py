@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from mmsp_fsm.checker.step import Step
     from mmsp_fsm.diagrams.picture import Picture
     from mmsp_fsm.engines.checking import CheckOptions, Walked
-    from mmsp_fsm.engines.results import Unreadable
     from mmsp_fsm.recordings.framing import Record
-    from mmsp_fsm.recordings.sources import Source
+    from mmsp_fsm.recordings.sources import Source, Unreadable
 
 OUTPUTS = ("text", "json", "dot", "svg", "html")
 
@@ -91,7 +90,7 @@ def trace(path: str, output: str | None, file: Path | None, fail_on: str, docs_u
     that the stream walked.
     """
     from mmsp_fsm.engines.checking import walk_source
-    from mmsp_fsm.engines.results import Unreadable
+    from mmsp_fsm.recordings.sources import Unreadable
 
     reading = check_options(options)
     output = output or _told(file)
@@ -116,9 +115,9 @@ def trace(path: str, output: str | None, file: Path | None, fail_on: str, docs_u
 def _follow(steps: Iterable[Walked], writer: Trace, reading: CheckOptions, fail_on: str) -> int:
     """Give each record of a source to `writer`; the exit status."""
     from mmsp_fsm.checker.diagnostics import StreamReport
-    from mmsp_fsm.engines.results import Unreadable
     from mmsp_fsm.grammar.loading import default
     from mmsp_fsm.output.trace.times import Stopwatch, created_at
+    from mmsp_fsm.recordings.sources import Unreadable
 
     status = CONFORMING
     definition, watch = default(), Stopwatch()

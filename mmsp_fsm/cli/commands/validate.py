@@ -59,8 +59,9 @@ def validate(paths: tuple[str, ...], **options: Any) -> int:
     for standard input. A recording is JSON lines, one JSON array of events, or server-sent events, and may be
     compressed; all that is told from its content.
     """
-    from mmsp_fsm.engines.results import NoStreams, Summary, Unreadable
+    from mmsp_fsm.engines.results import NoStreams, Summary
     from mmsp_fsm.output.escaping import visible
+    from mmsp_fsm.recordings.sources import Unreadable
 
     warnings_fail = options["fail_on"] == "warning"
     run = _output(options, warnings_fail)

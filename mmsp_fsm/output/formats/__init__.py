@@ -1,1 +1,1 @@
-"""TODO"""
+"""The output formats of `validate`, one module each."""

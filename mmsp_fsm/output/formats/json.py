@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from attrs import asdict
 
 from mmsp_fsm.checker.diagnostics import Diagnostic, StreamReport
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.output.escaping import is_hidden
 from mmsp_fsm.output.formats.registry import OutputOptions
 from mmsp_fsm.output.statistics import statistics_object
+from mmsp_fsm.recordings.sources import Unreadable
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics

@@ -12,11 +12,12 @@ from xml.sax.saxutils import escape, quoteattr
 from attrs import evolve, field, frozen
 
 from mmsp_fsm.checker.diagnostics import Diagnostic, StreamReport
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.output.escaping import visible
 from mmsp_fsm.output.formats.registry import OutputOptions
 from mmsp_fsm.output.statistics import statistics_lines
 from mmsp_fsm.output.text import Renderer
+from mmsp_fsm.recordings.sources import Unreadable
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics

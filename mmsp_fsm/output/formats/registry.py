@@ -10,8 +10,9 @@ from attrs import frozen
 
 if TYPE_CHECKING:
     from mmsp_fsm.checker.diagnostics import StreamReport
-    from mmsp_fsm.engines.results import Summary, Unreadable
+    from mmsp_fsm.engines.results import Summary
     from mmsp_fsm.output.counting import Statistics
+    from mmsp_fsm.recordings.sources import Unreadable
 
 FORMATS = {
     "text": "output.text:TextRun",

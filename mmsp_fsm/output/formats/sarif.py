@@ -7,9 +7,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TextIO
 
-from mmsp_fsm import __version__
 from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
-from mmsp_fsm.engines.results import Summary, Unreadable
+from mmsp_fsm.engines.results import Summary
 from mmsp_fsm.grammar.definition import Rule
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.output.escaping import visible
@@ -20,6 +19,8 @@ from mmsp_fsm.output.links import uri_of
 from mmsp_fsm.output.pages import rule_page
 from mmsp_fsm.output.rules import explained
 from mmsp_fsm.output.statistics import statistics_lines
+from mmsp_fsm.recordings.sources import Unreadable
+from mmsp_fsm.version import VERSION
 
 if TYPE_CHECKING:
     from mmsp_fsm.output.counting import Statistics
@@ -54,8 +55,8 @@ class SarifLog:
         """Write what stands before the first result: the tool and its rules."""
         driver = {
             "name": "mmsp-fsm",
-            "version": __version__,
-            "semanticVersion": __version__,
+            "version": VERSION,
+            "semanticVersion": VERSION,
             "rules": [self._descriptor(rule) for rule in self._rules],
             "notifications": [
                 {"id": UNREADABLE, "shortDescription": _string("A source could not be read.")},

@@ -1,1 +1,1 @@
-"""A trace, as text, JSON, a picture, or a page: what each record of one stream did to the machine."""
+"""A trace as text, JSON, a diagram or a page: what each record of a stream did to the machine."""

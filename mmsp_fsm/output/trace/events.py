@@ -20,9 +20,9 @@ from typing import Any, TextIO
 
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.checker.step import Step
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.output.formats.json import VERSION, diagnostic_object, json_text, stream_object
 from mmsp_fsm.recordings.framing import Record
+from mmsp_fsm.recordings.sources import Unreadable
 
 
 def event_object(record: Record, step: Step, created_at: int | None, since: int | None) -> dict[str, Any]:

@@ -16,10 +16,8 @@ from importlib.resources import files
 from string import Template
 from typing import Any, TextIO
 
-from mmsp_fsm import __version__
 from mmsp_fsm.checker.diagnostics import Diagnostic, Related, StreamReport
 from mmsp_fsm.checker.step import Step
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.grammar.definition import Definition
 from mmsp_fsm.machine.limits import Limits
 from mmsp_fsm.output.escaping import clip
@@ -30,6 +28,8 @@ from mmsp_fsm.output.trace.picture import machine_svg
 from mmsp_fsm.output.trace.times import scale
 from mmsp_fsm.output.trace.walked import Walk, broken_rule
 from mmsp_fsm.recordings.framing import Record
+from mmsp_fsm.recordings.sources import Unreadable
+from mmsp_fsm.version import VERSION
 
 MOST_MOVES = 50_000
 """Moves that a page shows; of what follows it shows only the records with diagnostics, and the last one."""
@@ -142,7 +142,7 @@ class PageTrace:
             row["at"] = places[row["event"]] = place
         error = report.error.get("type") if report.error is not None else None
         return {
-            "tool": f"mmsp-fsm {__version__}",
+            "tool": f"mmsp-fsm {VERSION}",
             "protocol": f"{self._definition.protocol.name} {self._definition.protocol.version}",
             **{name: value for name, value in stream_object(report).items() if name != "diagnostics"},
             "closed": report.groups,

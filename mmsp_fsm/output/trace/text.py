@@ -6,9 +6,9 @@ from typing import TextIO
 
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.checker.step import Step
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.output.text import Renderer
 from mmsp_fsm.recordings.framing import Record
+from mmsp_fsm.recordings.sources import Unreadable
 
 
 class TextTrace:

@@ -13,11 +13,11 @@ from attrs import define, field, frozen
 from mmsp_fsm.checker.diagnostics import Diagnostic, StreamReport
 from mmsp_fsm.checker.step import Step
 from mmsp_fsm.diagrams.picture import Edge, EdgeRole, Line, Node, NodeRole, Picture
-from mmsp_fsm.engines.results import Unreadable
 from mmsp_fsm.grammar.definition import Cell, Definition, State
 from mmsp_fsm.machine.stream_builder import Move
 from mmsp_fsm.output.escaping import clip
 from mmsp_fsm.recordings.framing import Record
+from mmsp_fsm.recordings.sources import Unreadable
 
 LONGEST_NAME = 80
 """Characters of a source's name in a picture's title."""

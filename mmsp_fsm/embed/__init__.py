@@ -1,0 +1,4 @@
+"""Former home of `mmsp_fsm.testing.strategies`, kept so that old imports work.
+
+Imports: testing.
+"""
