@@ -23,7 +23,7 @@ from mmsp_fsm.model.objects import UniMessage
 from mmsp_fsm.recordings.archives import inner_suffix
 from mmsp_fsm.recordings.formats import Format
 from mmsp_fsm.recordings.reading import feed_recording
-from mmsp_fsm.recordings.urls import is_address, open_address, path_of
+from mmsp_fsm.recordings.remote import is_address, open_address, path_of
 
 Stream = str | PathLike[str] | bytes | BinaryIO | io.TextIOBase | Iterable[object]
 """What `validate` and `parse` take: a path or an address (`s3://...`), the bytes of a recording, an open file, or an

@@ -11,7 +11,7 @@ from mmsp_fsm.output.escaping import visible
 from mmsp_fsm.output.formats.json import json_text, stream_object
 from mmsp_fsm.output.formats.junit import SUITE, Element, JUnitSuite
 from mmsp_fsm.output.text import COLUMNS, Renderer
-from mmsp_fsm.probe.results import OUTCOMES, Result
+from mmsp_fsm.probe.catalog import OUTCOMES, Result
 
 VERSION = 1
 """Of the JSON document's shape."""

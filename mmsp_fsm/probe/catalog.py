@@ -1,4 +1,4 @@
-"""The catalogue of cases, and the prompts that they send: `cases.toml` as plain values."""
+"""The cases of a probe as plain values (`cases.toml`), their prompts, and the result of each case."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from attrs import frozen
+
+from mmsp_fsm.checker.diagnostics import StreamReport
 
 
 @frozen
@@ -57,3 +59,47 @@ def find_cases(words: list[str]) -> list[Case]:
             raise ValueError(f"there is no case {word!r}; `mmsp-fsm probe --list` shows all")
         chosen |= found
     return [one for one in cases if one.code in chosen]
+
+
+Outcome = Literal["passed", "failed", "not shown", "error"]
+"""`not shown`: what the case asks for did not come, so nothing can be said. `error`: the server could not be asked."""
+
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "not shown", "error")
+
+
+@frozen
+class Judgement:
+    """What a case's judge says: the outcome, a sentence, and the stream's report where that says more."""
+
+    outcome: Outcome
+    says: str
+    report: StreamReport | None = None
+
+
+def passed(says: str) -> Judgement:
+    """What is demanded was seen."""
+    return Judgement("passed", says)
+
+
+def failed(says: str, report: StreamReport | None = None) -> Judgement:
+    """The contrary was seen."""
+    return Judgement("failed", says, report)
+
+
+def not_shown(says: str) -> Judgement:
+    """Neither was seen."""
+    return Judgement("not shown", says)
+
+
+@frozen
+class Result:
+    """A case, what came of it, and how many seconds that took."""
+
+    case: Case
+    judgement: Judgement
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came of it."""
+        return self.judgement.outcome

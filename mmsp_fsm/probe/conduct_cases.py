@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mmsp_fsm.grammar.loading import default
-from mmsp_fsm.probe.catalog import catalogue
-from mmsp_fsm.probe.exchanges import Exchange
+from mmsp_fsm.probe.catalog import Judgement, catalogue, failed, not_shown, passed
+from mmsp_fsm.probe.exchanges import Exchange, error_of
 from mmsp_fsm.probe.judging import JUDGES, grammar, judges, judges_stream, no_stream, sound, text_of
-from mmsp_fsm.probe.key_redaction import secret
 from mmsp_fsm.probe.probe import Probe
-from mmsp_fsm.probe.refusals import error_of
-from mmsp_fsm.probe.results import Judgement, failed, not_shown, passed
+from mmsp_fsm.probe.requests import secret
 
 # ── P2: tool calls ───────────────────────────────────────────────────────────────────────────────────────────────
 

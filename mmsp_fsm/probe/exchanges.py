@@ -1,6 +1,6 @@
-"""One request and all that is seen of its answer: status, headers, and the body through the framing and the checker.
+"""One HTTP exchange: status, headers, the body through framing and checker, or a refusal.
 
-Whatever the server does, an exchange ends: each wait, the whole, and what is kept of it are bounded.
+Every exchange ends: each wait, the whole exchange and what is kept of it are bounded.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import BinaryIO, cast
+from contextlib import suppress
+from typing import Any, BinaryIO, cast
 
 from attrs import define, evolve, field, frozen
 
@@ -16,7 +17,6 @@ from mmsp_fsm.checker.checker import StreamChecker
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.probe.client import Answer, Patience, Request, TransportError
-from mmsp_fsm.probe.refusals import BODY_BYTES, describe, read_body
 from mmsp_fsm.probe.strict_sse import Scanner
 from mmsp_fsm.recordings.reading import Recording, feed
 
@@ -200,3 +200,48 @@ def _created_at(record: bytes) -> int | None:
         return None
     created = value.get("created_at") if isinstance(value, dict) else None
     return created if isinstance(created, int) and not isinstance(created, bool) else None
+
+
+BODY_BYTES = 1 << 16
+"""Of the body of a refusal; an error object is far shorter, and a page of HTML is not read."""
+
+_SHOWN = 300
+
+
+def read_body(answer: Answer, longest: int = BODY_BYTES) -> bytes:
+    """The beginning of an answer's body, without waiting long for its end. Raises TransportError."""
+    body = bytearray()
+    while len(body) < longest and (chunk := answer.read1()):
+        body += chunk
+    return bytes(body[:longest])
+
+
+def refusal(answer: Answer) -> str:
+    """What a server answered instead of a stream, in some words of which it chose a part."""
+    body = b""
+    with suppress(TransportError):
+        body = read_body(answer)
+    return describe(answer.status, answer.reason, answer.header("location"), body)
+
+
+def describe(status: int, reason: str, location: str | None, body: bytes) -> str:
+    """The status, where it leads, and the error that the body holds."""
+    line = f"{status} {reason}".rstrip()
+    if 300 <= status < 400 and location is not None:
+        return f"{line}: it leads to {location[:_SHOWN]}, and a redirect is not followed: give that URL"
+    said = error_of(body)
+    if said is not None:
+        parts = [str(said[name]) for name in ("type", "message") if isinstance(said.get(name), str)]
+        return f"{line}: {': '.join(parts)[:_SHOWN]}"
+    text = " ".join(body.decode("utf-8", "replace").split())
+    return f"{line}: {text[:_SHOWN]}" if text and not text.startswith("<") else line
+
+
+def error_of(body: bytes) -> dict[str, Any] | None:
+    """The error object that a body holds; None where it holds none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    error = value.get("error") if isinstance(value, dict) else None
+    return error if isinstance(error, dict) else None

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.model.wire import to_json
+from mmsp_fsm.probe.catalog import Judgement, failed, not_shown
 from mmsp_fsm.probe.exchanges import Exchange
 from mmsp_fsm.probe.probe import Probe
 from mmsp_fsm.probe.requests import plain_kind
-from mmsp_fsm.probe.results import Judgement, failed, not_shown
 
 Judge = Callable[[Probe], Judgement]
 StreamJudge = Callable[[Probe, Exchange], Judgement]

@@ -14,8 +14,7 @@ from mmsp_fsm.model.wire import to_json
 from mmsp_fsm.probe.catalog import catalogue
 from mmsp_fsm.probe.client import Request
 from mmsp_fsm.probe.exchanges import Bounds, Exchange, exchange
-from mmsp_fsm.probe.key_redaction import Keeper, hiding, secret
-from mmsp_fsm.probe.requests import key_header, post, stream_body, stream_url, user_message
+from mmsp_fsm.probe.requests import Keeper, hiding, key_header, post, secret, stream_body, stream_url, user_message
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heron", "inlet", "jetty", "kelp", "larch",
          "moss", "north", "otter", "pine")  # fmt: skip

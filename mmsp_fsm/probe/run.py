@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from attrs import evolve
 
 from mmsp_fsm.probe import conduct_cases, stream_cases
-from mmsp_fsm.probe.catalog import Case
+from mmsp_fsm.probe.catalog import Case, Judgement, Result
 from mmsp_fsm.probe.judging import JUDGES
 from mmsp_fsm.probe.probe import Probe, Target, UnreachableError
-from mmsp_fsm.probe.results import Judgement, Result
 
 JUDGED_BY = (stream_cases, conduct_cases)
 """The modules that register judges; importing them is what does it."""

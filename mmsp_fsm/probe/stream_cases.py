@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from email.message import Message
 
-from mmsp_fsm.probe.exchanges import STRAGGLER, Exchange
+from mmsp_fsm.probe.catalog import Judgement, failed, not_shown, passed
+from mmsp_fsm.probe.exchanges import STRAGGLER, Exchange, error_of
 from mmsp_fsm.probe.judging import grammar, judges, judges_stream, no_success, nothing_in, report_of
 from mmsp_fsm.probe.probe import Probe
-from mmsp_fsm.probe.refusals import error_of
-from mmsp_fsm.probe.results import Judgement, failed, not_shown, passed
 
 APART = 0.5
 """Seconds between the making of two events from which on it can be told whether they were held back."""

@@ -1,4 +1,4 @@
-"""Reading a recording through the checker: bytes, records, steps, and the report."""
+"""Reads a recording through the checker: bytes, records, steps, and the report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mmsp_fsm.checker.diagnostics import StreamReport
 from mmsp_fsm.checker.step import Step
 from mmsp_fsm.grammar.definition import Definition
 from mmsp_fsm.machine.limits import Limits
-from mmsp_fsm.recordings.archives import Unpacked
-from mmsp_fsm.recordings.chunks import CHUNK
+from mmsp_fsm.model.json_values import NotJsonError, decode_record
+from mmsp_fsm.recordings.archives import CHUNK, Unpacked
 from mmsp_fsm.recordings.formats import BOM, Format, Teller
 from mmsp_fsm.recordings.framing import (
     Batch,
@@ -23,7 +23,6 @@ from mmsp_fsm.recordings.framing import (
     batched,
     one_by_one,
 )
-from mmsp_fsm.recordings.tears import torn_end
 
 
 class Recording:
@@ -158,3 +157,24 @@ def finish(checker: StreamChecker, recording: Recording) -> StreamReport:
         message = f"the recording does not end with {marker}"
         checker.note(checker.definition.check.done_marker_missing, message, line=recording.line)
     return checker.close(line=recording.line)
+
+
+def torn_end(framing: Framing, fault: str, nesting: int) -> Iterator[Record]:
+    """What the last bytes make, and last the record that says `fault`."""
+    last: Record | None = None
+    for record in one_by_one(framing.close()):
+        if last is not None:
+            yield last
+        last = record
+    if last is not None and _is_whole(last, nesting):
+        yield last
+        last = None
+    yield Record(last.data, last.line, fault) if last is not None else Record(b"", framing.line, fault)
+
+
+def _is_whole(record: Record, nesting: int) -> bool:
+    try:
+        decode_record(record.data, nesting)
+    except NotJsonError:
+        return False
+    return record.fault is None

@@ -16,8 +16,8 @@ from typing import BinaryIO, cast
 from attrs import frozen
 
 from mmsp_fsm.recordings.archives import inner_suffix
-from mmsp_fsm.recordings.peeking import holds_events
-from mmsp_fsm.recordings.urls import is_address, open_address, path_of
+from mmsp_fsm.recordings.formats import holds_events
+from mmsp_fsm.recordings.remote import is_address, open_address, path_of
 
 SUFFIXES = (".jsonl", ".ndjson", ".sse", ".json")
 """What a recording inside a folder is told by, that of a compressed one before `.gz` and the like. A file that is named

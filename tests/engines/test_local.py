@@ -279,7 +279,8 @@ def test_the_script_of_this_process_is_not_run_once_more(tmp_path):
     script.write_text(
         "print('run')\n"
         "from mmsp_fsm.engines.processes import in_processes\n"
-        "from mmsp_fsm.recordings import *\n"
+        "from mmsp_fsm.engines.checking import CheckOptions\n"
+        "from mmsp_fsm.recordings.sources import find_sources\n"
         "print(len(list(in_processes([*find_sources(['a.jsonl'] * 5)], CheckOptions(), 2))))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

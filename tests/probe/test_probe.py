@@ -13,8 +13,7 @@ from lxml import etree
 from mmsp_fsm.cli.main import main
 from mmsp_fsm.grammar.loading import default
 from mmsp_fsm.probe.catalog import catalogue, find_cases
-from mmsp_fsm.probe.key_redaction import Keeper
-from mmsp_fsm.probe.requests import plain_kind, stream_url
+from mmsp_fsm.probe.requests import Keeper, plain_kind, stream_url
 from mmsp_fsm.probe.run import JUDGES
 from mmsp_fsm.probe.strict_sse import Scanner
 from tests.probe.server import KEY, MODEL, Answers, Server, Wire, read_request, serving

@@ -27,7 +27,7 @@ from mmsp_fsm.model.wire import structure, to_dict, to_json
 from mmsp_fsm.testing.faults import MUTATORS
 from mmsp_fsm.testing.faults.basics import Choices, Mutant, Mutator, NotApplicable, RandomChoices, Record, Stream
 from mmsp_fsm.testing.faults.drawing import Draws, suiting
-from mmsp_fsm.testing.faults.ways import as_bytes
+from mmsp_fsm.testing.faults.records import as_bytes
 from mmsp_fsm.testing.strategies import messages, streams, streams_with_messages
 from mmsp_fsm.testing.stream_strategies import json_values, texts
 

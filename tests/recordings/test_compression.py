@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 import mmsp_fsm
 from mmsp_fsm.engines.checking import CheckOptions, check_source, walk_source
-from mmsp_fsm.recordings.archives import Unpacked, inner_suffix
-from mmsp_fsm.recordings.chunks import CHUNK
+from mmsp_fsm.recordings.archives import CHUNK, Unpacked, inner_suffix
 from mmsp_fsm.recordings.codecs import CODECS
 from mmsp_fsm.recordings.sources import Unreadable, find_sources
 from tests.streams import HI, delta, stop, t, t_done

@@ -13,8 +13,8 @@ import pytest
 import mmsp_fsm
 from mmsp_fsm.cli.main import main
 from mmsp_fsm.engines.checking import CheckOptions, check_source
+from mmsp_fsm.recordings.remote import is_address, locate, path_of
 from mmsp_fsm.recordings.sources import Source, Unreadable, find_sources
-from mmsp_fsm.recordings.urls import is_address, locate, path_of
 from tests.streams import HI, stop
 
 STREAM = b"".join(json.dumps(one).encode() + b"\n" for one in [*HI, stop()])

@@ -17,9 +17,8 @@ from mmsp_fsm.cli.options import CONFORMING, UNREADABLE, VIOLATING, examples
 from mmsp_fsm.probe.requests import KEY_VARIABLE
 
 if TYPE_CHECKING:
-    from mmsp_fsm.probe.catalog import Case
+    from mmsp_fsm.probe.catalog import Case, Result
     from mmsp_fsm.probe.probe import Target
-    from mmsp_fsm.probe.results import Result
 
     Fails = Callable[[Result], bool]
 
@@ -115,7 +114,7 @@ def _run(target: Target, cases: Iterable[Case], output: str, fails: Fails, *, ve
     """
     from mmsp_fsm.output.probe import JsonResults, JUnitResults, TextResults
     from mmsp_fsm.probe.client import shown_url
-    from mmsp_fsm.probe.key_redaction import hiding
+    from mmsp_fsm.probe.requests import hiding
     from mmsp_fsm.probe.run import run
 
     out = standard_output()

@@ -161,7 +161,7 @@ def _opened(where: str, options: dict[str, Any]) -> Iterator[tuple[str, BinaryIO
 def _answer(where: str, name: str, options: dict[str, Any]) -> Iterator[Answer]:
     """The server's answer, where it is a stream. Raises _UnreadableError."""
     from mmsp_fsm.probe.client import Answer, Patience, RequestError, TransportError
-    from mmsp_fsm.probe.refusals import refusal
+    from mmsp_fsm.probe.exchanges import refusal
 
     try:
         answer = Answer(_request(where, options), Patience(options["timeout"], verify=not options["insecure"]))

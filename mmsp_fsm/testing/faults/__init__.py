@@ -12,11 +12,9 @@ from mmsp_fsm.testing.faults import (
     advice,
     calls,
     contents,
-    ends,
     events,
     harmless,
     items,
-    numbers,
     order,
     records,
 )
@@ -27,11 +25,9 @@ __all__ = [
     "advice",
     "calls",
     "contents",
-    "ends",
     "events",
     "harmless",
     "items",
-    "numbers",
     "order",
     "records",
 ]

@@ -15,7 +15,7 @@ from mmsp_fsm.testing.faults.basics import (
     of_bytes,
 )
 from mmsp_fsm.testing.faults.events import events_of
-from mmsp_fsm.testing.faults.ways import inserted, without
+from mmsp_fsm.testing.faults.records import inserted, without
 
 
 @mutator("W501")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from mmsp_fsm.testing.faults.basics import ITEM, Choices, Due, Group, Mutant, Stream, is_call, mutator
-from mmsp_fsm.testing.faults.consequences import verdict, whole
-from mmsp_fsm.testing.faults.ways import without
+from mmsp_fsm.testing.faults.basics import ITEM, Choices, Due, Group, Mutant, Stream, is_call, mutator, verdict, whole
+from mmsp_fsm.testing.faults.records import without
 
 
 @mutator("E401", "E402", holding=is_call)

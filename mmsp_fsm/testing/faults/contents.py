@@ -18,16 +18,17 @@ from mmsp_fsm.testing.faults.basics import (
     Mutant,
     NotApplicable,
     Stream,
+    equal,
     is_call,
     media,
     mutator,
     of_bytes,
     of_text,
     of_vectors,
+    verdict,
 )
 from mmsp_fsm.testing.faults.calls import with_arguments
-from mmsp_fsm.testing.faults.consequences import equal, verdict
-from mmsp_fsm.testing.faults.ways import inserted, without
+from mmsp_fsm.testing.faults.records import inserted, without
 
 # ── Done items ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

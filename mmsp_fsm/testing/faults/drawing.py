@@ -16,7 +16,7 @@ from mmsp_fsm.grammar.selection import selected
 from mmsp_fsm.live.events import Event
 from mmsp_fsm.testing.faults import MUTATORS
 from mmsp_fsm.testing.faults.basics import Due, Mutator, NotApplicable, Record, Stream
-from mmsp_fsm.testing.faults.ways import as_bytes
+from mmsp_fsm.testing.faults.records import as_bytes
 from mmsp_fsm.testing.stream_strategies import Ending, streams
 
 T = TypeVar("T")

@@ -8,10 +8,9 @@ from typing import Any
 from mmsp_fsm.testing.faults.basics import Choices, Due, Mutant, Record, Stream, is_call, mutator, of_bytes
 from mmsp_fsm.testing.faults.calls import with_arguments
 from mmsp_fsm.testing.faults.contents import closed_with_fidelity
-from mmsp_fsm.testing.faults.events import events_of
+from mmsp_fsm.testing.faults.events import events_of, nested
 from mmsp_fsm.testing.faults.items import with_data
-from mmsp_fsm.testing.faults.numbers import nested
-from mmsp_fsm.testing.faults.ways import DIGITS, as_bytes, replaced, spelled
+from mmsp_fsm.testing.faults.records import DIGITS, as_bytes, replaced, spelled
 
 
 @mutator()

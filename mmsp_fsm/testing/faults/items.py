@@ -18,9 +18,9 @@ from mmsp_fsm.testing.faults.basics import (
     of_bytes,
     of_text,
     of_vectors,
+    stays,
 )
-from mmsp_fsm.testing.faults.consequences import stays
-from mmsp_fsm.testing.faults.ways import NO_OBJECT, NO_STRING, inserted
+from mmsp_fsm.testing.faults.records import NO_OBJECT, NO_STRING, inserted
 
 # ── Items: their shape ───────────────────────────────────────────────────────────────────────────────────────────────
 

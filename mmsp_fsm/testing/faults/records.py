@@ -1,15 +1,12 @@
-"""Records that cannot be read."""
+"""Records that cannot be read, and how a mutated stream is written as bytes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from mmsp_fsm.testing.faults.basics import AUDIO, IMAGE, Choices, Due, Mutant, Record, Stream, media, mutator, of_bytes
-from mmsp_fsm.testing.faults.ways import as_bytes, inserted, replaced, torn
-
-CHANGES: tuple[Callable[[Stream, int, Record], list[Record]], ...] = (replaced, inserted)
-"""A record put in the place of another, or before it."""
 
 
 @mutator("E101")
@@ -119,3 +116,49 @@ def two_unreadable_records(s: Stream, pick: Choices) -> Mutant:
     """Two unreadable records in a row are two faults."""
     i = pick.between(0, s.last)
     return [*s.events[:i], b"{", b"}", *s.events[i + 1 :]], [Due("E101", i), Due("E101", i + 1)]
+
+
+DIGITS = "@digits@"
+"""Stands in an event for a number that `spelled` writes."""
+
+
+NO_STRING: tuple[Any, ...] = (None, 0, 1.5, True, [], {}, ["x"])
+NO_ARRAY: tuple[Any, ...] = (None, {}, "", "x", 0, True)
+NO_OBJECT: tuple[Any, ...] = (None, [], "", "{}", 3, False)
+NO_COUNT: tuple[Any, ...] = ("1", 1.0, 0.5, -1, True, False, [], {}, "")
+NO_TIME = (None, *NO_COUNT)
+
+
+def as_bytes(event: Record) -> bytes:
+    """A record as the bytes of its JSON."""
+    return event if isinstance(event, bytes) else json.dumps(event).encode()
+
+
+def spelled(event: dict[str, Any], spelling: str) -> bytes:
+    """The bytes of an event in which `DIGITS` stands for a number written as `spelling`."""
+    return json.dumps(event).replace(json.dumps(DIGITS), spelling).encode()
+
+
+def torn(event: dict[str, Any], pick: Choices) -> bytes:
+    """The beginning of an event's bytes."""
+    data = json.dumps(event, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return data[: pick.between(1, len(data) - 1)]
+
+
+def inserted(s: Stream, at: int, *records: Record) -> list[Record]:
+    """The events, with `records` before event `at`."""
+    return [*s.events[:at], *records, *s.events[at:]]
+
+
+def without(s: Stream, *indices: int) -> list[Record]:
+    """The events without those at `indices`."""
+    return [event for i, event in enumerate(s.events) if i not in indices]
+
+
+def replaced(s: Stream, at: int, record: Record) -> list[Record]:
+    """The events, with `record` in place of event `at`."""
+    return [*s.events[:at], record, *s.events[at + 1 :]]
+
+
+CHANGES: tuple[Callable[[Stream, int, Record], list[Record]], ...] = (replaced, inserted)
+"""A record put in the place of another, or before it."""
