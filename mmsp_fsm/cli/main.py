@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from typing import TextIO
 
 import click
 
-from mmsp_fsm.cli.console import complain
+from mmsp_fsm.cli.console import complain, standard_output
 from mmsp_fsm.cli.options import UNREADABLE
 from mmsp_fsm.version import VERSION
 
@@ -34,45 +35,66 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit. A reader that leaves early, Ctrl-C and an output that fails leave no traceback."""
+    """Run the command and exit with its status, whatever can or cannot be written.
+
+    A reader that leaves early, Ctrl-C and an output that fails leave no traceback. `arguments` are those of the
+    process unless given.
+    """
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # what an encoding cannot say is escaped instead of raising
+        if hasattr(stream, "reconfigure"):  # what the encoding lacks is escaped
             stream.reconfigure(errors="backslashreplace")
+    status = _status(list(sys.argv[1:] if arguments is None else arguments))
+    for stream in (sys.stdout, sys.stderr):
+        _release(stream)
+    sys.exit(status)
+
+
+def _status(arguments: list[str]) -> int:
+    """Run the command and write out all that it printed."""
     try:
-        status = _invoke(list(sys.argv[1:] if arguments is None else arguments))
+        status = _invoke(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
+        return status
     except click.ClickException as error:
         with suppress(OSError):
             error.show()
-        status = error.exit_code
-    except click.exceptions.Exit as error:
-        status = error.exit_code
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
-        status = INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
-        _silence()
-        status = BROKEN_PIPE
+        return BROKEN_PIPE
     except OSError as error:
-        _silence()
         complain(f"error: the output cannot be written: {error.strerror or error}")
-        status = UNREADABLE
-    sys.exit(status if isinstance(status, int) else 0)
+        return UNREADABLE
 
 
-def _invoke(arguments: list[str]) -> object:
-    if "_MMSP_FSM_COMPLETE" in os.environ:  # a shell asks for completions, which click answers by itself
-        command.main(args=arguments, prog_name="mmsp-fsm")
-    # Not `command.main`: it would take a reader that leaves early for a failure of status 1, which is a violation's.
-    with command.make_context("mmsp-fsm", arguments) as context:
-        return command.invoke(context)
+def _invoke(arguments: list[str]) -> int:
+    """The status that the command returns, or 0 where it only printed its help, its version or completions."""
+    try:
+        if "_MMSP_FSM_COMPLETE" in os.environ:  # a shell asks for completions, which click answers by itself
+            command.main(args=arguments, prog_name="mmsp-fsm")
+        # Not `command.main`: it would take a reader that leaves early for a failure of status 1, which is a violation's.
+        with command.make_context("mmsp-fsm", arguments) as context:
+            status = command.invoke(context)
+    except click.exceptions.Exit as error:
+        standard_output()  # click prints nothing, and raises nothing, where it is closed
+        return error.exit_code
+    except SystemExit as error:
+        status = error.code
+    return status if isinstance(status, int) else 0
 
 
-def _silence() -> None:
-    """Let Python's own flush at exit go nowhere: it would fail again."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _release(stream: TextIO | None) -> None:
+    """Leave nothing for the flush that Python makes at exit: where it fails, the exit status becomes 120."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except (OSError, ValueError):  # ValueError: it is closed
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _Commands(click.Group):
