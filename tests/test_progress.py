@@ -105,7 +105,8 @@ def in_terminal(arguments, *, patience=0, stdout=None, prelude=""):
     code = (
         f"import sys; {PATIENT.format(patience=patience)}{prelude}\n"
         f"from mmsp_fsm.cli.main import main\ntry: main({['validate', *arguments]!r})\n"
-        "finally: print('rich.progress' in sys.modules, file=open('imported', 'w'))\n"
+        "finally:\n"
+        "    with open('imported', 'w') as file: print('rich.progress' in sys.modules, file=file)\n"
     )
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
     child = subprocess.Popen(

@@ -75,7 +75,7 @@ def _invoke(arguments: list[str]) -> int:
     try:
         if "_MMSP_FSM_COMPLETE" in os.environ:  # a shell asks for completions, which click answers by itself
             command.main(args=arguments, prog_name="mmsp-fsm")
-        # Not `command.main`: it would take a reader that leaves early for a failure of status 1, which is a violation's.
+        # Not `command.main`: it ends with 1, the status of a violation, where a reader leaves early.
         with command.make_context("mmsp-fsm", arguments) as context:
             status = command.invoke(context)
     except click.exceptions.Exit as error:

@@ -76,12 +76,12 @@ class JUnitSuite:
         skipped = self._attribute("skipped", str(found["skipped"])) if found["skipped"] else ""
         encoding = "us-ascii" if self._ascii_only else "UTF-8"
         name = self._attribute("name", self._name)
-        self._out.write(
-            f'<?xml version="1.0" encoding="{encoding}"?>\n'
-            f"<testsuites{name} {totals}>\n <testsuite{name} {totals}{skipped}>\n"
-        )
-        self._cases.seek(0)
         with self._cases as cases:
+            self._out.write(
+                f'<?xml version="1.0" encoding="{encoding}"?>\n'
+                f"<testsuites{name} {totals}>\n <testsuite{name} {totals}{skipped}>\n"
+            )
+            cases.seek(0)
             shutil.copyfileobj(cases, self._out)
         self._out.write(" </testsuite>\n</testsuites>\n")
 
